@@ -1,0 +1,101 @@
+"""A person's decisions: approve or send back a plan or a merge, bound to what was seen."""
+
+from activities.change import Change
+from activities.neighbours import settle
+from protocol.commands import Decide
+from protocol.events import EventType
+from protocol.ids import new_id, short
+from protocol.records import DecisionRow, IntentRecords, IntentRow
+from protocol.refusals import Refused, refused
+from protocol.states import State
+from storage.sql import intents, queue
+
+
+async def _record(change: Change, command: Decide, row: IntentRow, kind: str) -> None:
+    decision = DecisionRow(
+        id=new_id("dec"),
+        kind=kind,
+        person_id=command.caller.person_id,
+        person_name=command.caller.person_name,
+        plan_version=row.plan_version,
+        head=row.submitted_head or row.head,
+        note=command.input.note,
+        created_at=change.now,
+    )
+    await intents.add_decision(change.connection, row.project_id, row.id, decision)
+    change.emit(
+        EventType.DECISION_RECORDED,
+        "Decision",
+        decision.id,
+        row.id,
+        kind=kind,
+        person=decision.person_name,
+        plan_version=row.plan_version,
+        head=decision.head,
+    )
+
+
+def _not_waiting(row: IntentRow, what: str) -> Refused:
+    return refused(
+        "wrong_state",
+        f"Intent #{row.number} waits for no decision on its {what}: its state is {row.state.text}.",
+        "Read the intent again; someone may have decided already.",
+    )
+
+
+async def decide_plan(change: Change, command: Decide, records: IntentRecords) -> tuple[list[str], bool]:
+    """Approve the plan's current version, or send it back with a note."""
+    row, name = records.intent, command.caller.person_name
+    if row.state is not State.PLAN_REVIEW:
+        raise _not_waiting(row, "plan")
+    if command.input.decision == "approve":
+        await _record(change, command, row, "plan_approved")
+        await intents.approve(change.connection, row.id, "plan", row.plan_version)
+        for request in records.requests:
+            if request.kind == "plan":
+                await change.close(request, f"{name} approved the plan")
+        await settle(change, await change.move(row, State.ACTIVE))
+        return [f"{name} approved plan v{row.plan_version} of #{row.number}."], False
+    await _record(change, command, row, "plan_returned")
+    await change.ask(
+        row,
+        from_kind="person",
+        from_name=name,
+        kind="plan",
+        reason=f"{name} sent plan version {row.plan_version} back: {command.input.note or 'no note'}",
+        todo=f"Send plan v{row.plan_version + 1} with gitring_update_plan. No push or ack is needed.",
+    )
+    return [f"{name} sent plan v{row.plan_version} of #{row.number} back."], False
+
+
+async def decide_merge(change: Change, command: Decide, records: IntentRecords) -> tuple[list[str], bool]:
+    """Approve the submitted head for the line, or send it back to its agent."""
+    row, name = records.intent, command.caller.person_name
+    if command.input.decision == "approve":
+        if row.state is not State.AWAITING_APPROVAL:
+            raise _not_waiting(row, "merge")
+        head = str(row.submitted_head)
+        await _record(change, command, row, "merge_approved")
+        await intents.approve(change.connection, row.id, "merge", head)
+        await change.move(row, State.QUEUED)
+        await intents.enqueue(change.connection, row.id, change.now)
+        return [f"{name} approved the merge of #{row.number} at {short(head)}. State: Queued."], True
+    if row.state not in (State.AWAITING_APPROVAL, State.QUEUED, State.VERIFYING):
+        raise _not_waiting(row, "merge")
+    if await queue.is_landing(change.connection, row.project_id, row.line, row.id):
+        raise refused(
+            "wrong_state",
+            f"Intent #{row.number} is being landed at this moment.",
+            "Revert it with a new intent if it must go.",
+        )
+    await _record(change, command, row, "merge_returned")
+    await change.ask(
+        row,
+        from_kind="person",
+        from_name=name,
+        kind="review",
+        reason=command.input.note or f"{name} sent the merge back without a note.",
+        todo="change the code or the plan, push, then gitring_ack.",
+    )
+    await settle(change, await change.move(row, State.ACTIVE, why="sent_back"))
+    return [f"{name} sent #{row.number} back."], False

@@ -1,0 +1,81 @@
+"""A new version of a plan, and all that follows from it."""
+
+from collections.abc import Sequence
+
+from activities.change import Change
+from activities.declares import scope_places, set_places
+from activities.neighbours import settle
+from protocol.commands import UpdatePlan
+from protocol.events import EventType
+from protocol.records import IntentRecords, IntentRow
+from protocol.refusals import invalid_input, refused
+from protocol.states import State
+from rules.order import reaches
+from rules.places import Place, place_of
+from rules.risk import asks_person, risk_of
+from storage.sql import conflicts, intents
+
+_CHANGEABLE = (State.PLAN_REVIEW, State.ACTIVE, State.HELD)
+
+
+async def change_plan(change: Change, command: UpdatePlan, records: IntentRecords) -> None:
+    """Write plan v(n+1), and decide anew what the plan decides."""
+    row, given = records.intent, command.input
+    if row.state not in _CHANGEABLE:
+        raise refused(
+            "wrong_state",
+            f"The plan of #{row.number} cannot change now: its state is {row.state.text}.",
+            f"Ask {row.person_name} to send it back, or call gitring_withdraw.",
+        )
+    if not given.plan.scope.change:
+        raise invalid_input("plan.scope.change is empty.", "Name at least one place the work will change.")
+    if given.depends_on is not None:
+        await replace_dependencies(change, row, given.depends_on)
+    version = row.plan_version + 1
+    plan = intents.plan_row(row.id, version, given.plan, given.reason, change.now)
+    await intents.add_plan(change.connection, plan)
+    places = [place_of(item) for item in given.plan.scope.change]
+    risk, reasons = risk_of([*places, *map(Place, records.pushed_paths)], change.project.settings.max_places)
+    await intents.set_risk(change.connection, row.id, risk, reasons)
+    await intents.set_plan_version(change.connection, row.id, version)
+    if not command.keeps_issue:
+        await intents.set_issue(change.connection, row.id, given.issue)
+    row = row.model_copy(update={"plan_version": version, "risk": risk, "risk_reasons": reasons})
+    change.emit(
+        EventType.PLAN_CHANGED, "Intent", row.id, row.id, number=row.number, version=version, risk=risk
+    )
+    for request in records.requests:
+        if request.kind == "plan":
+            await change.close(request, f"plan v{version}")
+    row = await _review(change, row)
+    await set_places(change, row, "declared", scope_places(given.plan.scope))
+    await settle(change, row)
+
+
+async def _review(change: Change, row: IntentRow) -> IntentRow:
+    """A risky version waits for a person again; a harmless one needs none any more."""
+    asks = asks_person(change.project.settings.plan_review, row.risk)
+    if asks and row.state is not State.PLAN_REVIEW:
+        return await change.move(row, State.PLAN_REVIEW, why="risky_plan")
+    if not asks and row.state is State.PLAN_REVIEW:
+        return await change.move(row, State.ACTIVE, why="plan_needs_no_review")
+    return row
+
+
+async def replace_dependencies(change: Change, row: IntentRow, wanted: Sequence[str]) -> None:
+    """Set what the intent goes after, unless that closes a circle (`dependency_cycle`)."""
+    found = await intents.many(change.connection, wanted)
+    graph = await conflicts.dependencies_of_line(change.connection, row.project_id, row.line)
+    for intent_id in wanted:
+        other = found.get(intent_id)
+        if other is None or other.project_id != row.project_id or other.line != row.line:
+            raise invalid_input(f"dependsOn names {intent_id}, which is no intent of this line.")
+        if other.state is State.WITHDRAWN:
+            raise invalid_input(f"dependsOn names #{other.number}, which is withdrawn.", "Leave it out.")
+        if intent_id == row.id or reaches(graph, intent_id, row.id):
+            raise refused(
+                "dependency_cycle",
+                f"#{row.number} cannot go after #{other.number}, which goes after #{row.number}.",
+                "Leave one of the two out of dependsOn; nothing was changed.",
+            )
+    await intents.replace_dependencies(change.connection, row.id, list(dict.fromkeys(wanted)))

@@ -1,0 +1,119 @@
+"""Record a push: which paths it changes, and whom the intent now meets."""
+
+import asyncpg
+from temporalio import activity
+
+from activities.answers import records_of, sight_of
+from activities.change import Change, change_project
+from activities.declares import pushed_places, set_places
+from activities.folders import Folders
+from activities.neighbours import settle
+from protocol.commands import Outcome, Pushed
+from protocol.events import EventType
+from protocol.ids import CommitId, new_id
+from protocol.records import IntentRow
+from protocol.states import Risk
+from rules.git_commands import intent_ref
+from rules.places import Place, place_of
+from rules.risk import risk_of
+from storage.git.names import ZERO
+from storage.git.repository import Repository
+from storage.sql import intents
+from storage.sql.pool import transaction
+
+_MOST_PATHS = 20_000
+
+
+class Pushes:
+    """Pushes to the repositories of one host."""
+
+    def __init__(self, pool: asyncpg.Pool, folders: Folders) -> None:
+        self._pool = pool
+        self._folders = folders
+
+    @activity.defn(name="record_push")
+    async def record(self, push: Pushed) -> Outcome:
+        """Record that the intent's ref stands at `new`; a push that is recorded already changes nothing."""
+        repository = self._folders.repository(push.project_id)
+        async with transaction(self._pool) as connection:
+            row = await intents.get(connection, push.intent_id)
+        if row is None:
+            raise LookupError(f"a push came for {push.intent_id}, which is not in the record")
+        paths = await changed_paths(repository, row.base, push.new)
+        async with change_project(self._pool, push.project_id, row.agent_name) as change:
+            row = await intents.get(change.connection, push.intent_id)
+            if row is not None and row.head != push.new:
+                await self._record(change, row, push, paths)
+                await change.flush()
+            records = await records_of(change.connection, push.intent_id)
+        change.wake_intents.discard(push.intent_id)
+        return Outcome(sight=sight_of(records), wake_intents=sorted(change.wake_intents))
+
+    @activity.defn(name="catch_up_push")
+    async def catch_up(self, project_id: str, intent_id: str) -> Outcome | None:
+        """Record a push whose gateway died between the ref and the record; None when all is recorded."""
+        actual = await self._folders.repository(project_id).head(intent_ref(intent_id))
+        async with transaction(self._pool) as connection:
+            row = await intents.get(connection, intent_id)
+        if row is None or actual is None or actual == row.head:
+            return None
+        push = Pushed(
+            project_id=project_id,
+            intent_id=intent_id,
+            token_id=row.token_id,
+            old=row.head or ZERO,
+            new=actual,
+        )
+        return await self.record(push)
+
+    async def _record(self, change: Change, row: IntentRow, push: Pushed, paths: list[str]) -> None:
+        await intents.add_push(
+            change.connection,
+            push_id=new_id("psh"),
+            row=row,
+            old=push.old,
+            new=push.new,
+            token_id=push.token_id,
+            paths=paths,
+            now=change.now,
+        )
+        change.emit(
+            EventType.INTENT_PUSHED,
+            "Intent",
+            row.id,
+            row.id,
+            number=row.number,
+            old=push.old,
+            new=push.new,
+            paths=len(paths),
+        )
+        row = row.model_copy(update={"head": push.new})
+        await set_places(change, row, "pushed", pushed_places(paths))
+        await self._weigh(change, row, paths)
+        await settle(change, row)
+
+    async def _weigh(self, change: Change, row: IntentRow, paths: list[str]) -> None:
+        """Risk is computed again at each push: code may be riskier than its plan said."""
+        records = await records_of(change.connection, row.id)
+        declared = [place_of(item) for item in records.plan.scope.change]
+        risk, reasons = risk_of([*declared, *map(Place, paths)], change.project.settings.max_places)
+        if (risk, reasons) == (row.risk, row.risk_reasons):
+            return
+        await intents.set_risk(change.connection, row.id, risk, reasons)
+        if risk is not row.risk:
+            change.emit(
+                EventType.RISK_CHANGED,
+                "Intent",
+                row.id,
+                row.id,
+                risk=risk,
+                reasons=reasons if risk is Risk.HIGH else [],
+            )
+
+
+async def changed_paths(repository: Repository, base: str, head: str) -> list[str]:
+    """Paths that `head` changes since it left `base`, old names of renames too; at most 20,000."""
+    start = await repository.merge_base(CommitId(base), CommitId(head))
+    found = await repository.changed_paths(start or CommitId(base), CommitId(head))
+    names = {path for change in found for path in (change.path, change.old_path) if path}
+    return sorted(names)[:_MOST_PATHS]

@@ -1,0 +1,190 @@
+"""The local activities of an intent's commands: each one transaction, each idempotent by its command id."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import asyncpg
+from temporalio import activity
+
+from activities.answers import finish, finished_before, records_of, sight_of
+from activities.change import Change, change_project
+from activities.decisions import decide_merge, decide_plan
+from activities.declares import add_intent
+from activities.neighbours import settle
+from activities.plans import change_plan
+from protocol.commands import (
+    Ack,
+    Command,
+    Decide,
+    Declare,
+    IntentSight,
+    Outcome,
+    Submit,
+    UpdatePlan,
+    Withdraw,
+)
+from protocol.events import EventType
+from protocol.ids import short
+from protocol.records import IntentRecords
+from protocol.refusals import Refused, not_found, people_only
+from protocol.states import State
+from rules.risk import asks_person
+from rules.states import must_submit, must_withdraw
+from storage.sql import intents, places, queue
+from storage.sql.pool import transaction
+from storage.sql.snapshot import read_intent
+
+
+@asynccontextmanager
+async def writing(pool: asyncpg.Pool, command: Command) -> AsyncIterator[Change]:
+    """The transaction of a caller's command, with the caller as its actor."""
+    async with change_project(pool, command.project_id, command.caller.token_name) as change:
+        yield change
+
+
+async def own_records(change: Change, command: Command) -> IntentRecords:
+    """The intent's records; an intent of another project is not there."""
+    records = await read_intent(change.connection, command.intent_id)
+    if records is None or records.intent.project_id != command.project_id:
+        raise not_found(f"intent {command.intent_id}", "Call gitring_board to see the live intents.")
+    return records
+
+
+class Records:
+    """Commands and looks of one intent against Postgres. Refusals are values: they are no failure to retry."""
+
+    def __init__(self, pool: asyncpg.Pool) -> None:
+        self._pool = pool
+
+    @activity.defn(name="admit")
+    async def admit(self, command: Declare) -> Outcome:
+        """Declare: number, places, conflicts and the order among them, in one transaction."""
+        try:
+            async with writing(self._pool, command) as change:
+                if before := await finished_before(change, command):
+                    return before
+                await add_intent(change, command)
+                return await finish(change, command, declared=True)
+        except Refused as refused:
+            return Outcome(refusal=refused.refusal)
+
+    @activity.defn(name="update_plan")
+    async def update_plan(self, command: UpdatePlan) -> Outcome:
+        """A new plan version: places, risk, conflicts and review are decided again."""
+        try:
+            async with writing(self._pool, command) as change:
+                if before := await finished_before(change, command):
+                    return before
+                await change_plan(change, command, await own_records(change, command))
+                return await finish(change, command)
+        except Refused as refused:
+            return Outcome(refusal=refused.refusal)
+
+    @activity.defn(name="submit")
+    async def submit(self, command: Submit) -> Outcome:
+        """Submit: to the line's queue, or first to the checks when a person must decide after them."""
+        try:
+            async with writing(self._pool, command) as change:
+                if before := await finished_before(change, command):
+                    return before
+                return await self._submit(change, command)
+        except Refused as refused:
+            return Outcome(refusal=refused.refusal)
+
+    async def _submit(self, change: Change, command: Submit) -> Outcome:
+        records = await own_records(change, command)
+        row = records.intent
+        head = must_submit(row, records.conflicts, records.requests, command.input.head_commit)
+        await intents.set_submitted(change.connection, row.id, head)
+        for request in records.requests:
+            if request.kind in ("check", "merge"):
+                await change.close(request, f"submitted {short(head)}")
+            elif not request.blocking and request.kind == "notice":
+                await change.close(request, "seen")
+        change.emit(EventType.INTENT_SUBMITTED, "Intent", row.id, row.id, number=row.number, head=head)
+        await change.move(row, State.VERIFYING)
+        settings = change.project.settings
+        asks = settings.test is None or asks_person(settings.merge_approval, row.risk)
+        if not asks:
+            await intents.enqueue(change.connection, row.id, change.now)
+        return await finish(change, command, wake_line=not asks)
+
+    @activity.defn(name="withdraw")
+    async def withdraw(self, command: Withdraw) -> Outcome:
+        """Withdraw: final; whoever waited for it goes on, in the same transaction."""
+        try:
+            async with writing(self._pool, command) as change:
+                if before := await finished_before(change, command):
+                    return before
+                row = (await own_records(change, command)).intent
+                must_withdraw(
+                    row, await queue.is_landing(change.connection, row.project_id, row.line, row.id)
+                )
+                moved = await change.move(row, State.WITHDRAWN, reason=command.input.reason)
+                await end_intents(change, [moved.id])
+                return await finish(change, command)
+        except Refused as refused:
+            return Outcome(refusal=refused.refusal)
+
+    @activity.defn(name="ack")
+    async def ack(self, command: Ack) -> Outcome:
+        """Acknowledge a change request; it closes when the latest push came after it."""
+        try:
+            async with writing(self._pool, command) as change:
+                if before := await finished_before(change, command):
+                    return before
+                return await self._ack(change, command)
+        except Refused as refused:
+            return Outcome(refusal=refused.refusal)
+
+    async def _ack(self, change: Change, command: Ack) -> Outcome:
+        records = await own_records(change, command)
+        wanted = command.input.change_request_id
+        request = next((r for r in records.requests if r.id == wanted), None)
+        if request is None:
+            raise not_found(
+                f"open change request {wanted} on #{records.intent.number}", "Call gitring_status."
+            )
+        row = records.intent
+        if request.blocking and row.head == request.head:
+            said = [
+                f"Change request {wanted} stays open: nothing was pushed since it came. "
+                "Push a change that applies it, then call gitring_ack again."
+            ]
+        else:
+            await change.close(request, f"applied by {short(row.head)}" if row.head else "acknowledged")
+            applied = f": commit {short(row.head)} applies it" if row.head and request.blocking else ""
+            said = [f"Change request {wanted} closed{applied}."]
+        return await finish(change, command, said)
+
+    @activity.defn(name="decide")
+    async def decide(self, command: Decide) -> Outcome:
+        """A person's decision on the plan or the merge."""
+        try:
+            async with writing(self._pool, command) as change:
+                if before := await finished_before(change, command):
+                    return before
+                records = await own_records(change, command)
+                if not command.caller.is_person:
+                    raise people_only(records.intent.person_name, records.intent.number)
+                decide = decide_plan if command.input.subject == "plan" else decide_merge
+                said, wake_line = await decide(change, command, records)
+                return await finish(change, command, said, wake_line=wake_line)
+        except Refused as refused:
+            return Outcome(refusal=refused.refusal)
+
+    @activity.defn(name="look")
+    async def look(self, intent_id: str) -> IntentSight | None:
+        """What the record says of an intent now; None when it was never declared."""
+        async with transaction(self._pool) as connection:
+            if await intents.get(connection, intent_id) is None:
+                return None
+            return sight_of(await records_of(connection, intent_id))
+
+
+async def end_intents(change: Change, intent_ids: Sequence[str]) -> None:
+    """After intents became final: end their conflicts, release who waited, forget their places."""
+    rows = await intents.many(change.connection, intent_ids)
+    for intent_id in intent_ids:
+        await settle(change, rows[intent_id])
+    await places.forget(change.connection, intent_ids)

@@ -1,0 +1,101 @@
+"""Make a project: its repository on this host, then its rows."""
+
+from pathlib import Path
+
+import asyncpg
+from temporalio import activity
+
+from activities.change import Change, utc_now
+from activities.folders import Folders
+from protocol.commands import CreateProjectCommand, ProjectMade
+from protocol.events import EventType
+from protocol.projects import ProjectSettings
+from protocol.refusals import Refusal, Refused, invalid_input, refused
+from storage.git.commits import Signature
+from storage.git.errors import EmptySource, ImportRefused, RepositoryExists
+from storage.git.names import LINE_REFS
+from storage.git.repository import Repository
+from storage.sql import people, projects
+from storage.sql.pool import transaction
+
+_FALLBACK_LINE = "main"
+
+
+class Setup:
+    """Imports into one host's data folder."""
+
+    def __init__(self, pool: asyncpg.Pool, folders: Folders) -> None:
+        self._pool = pool
+        self._folders = folders
+
+    @activity.defn(name="make_repository")
+    async def make_repository(self, command: CreateProjectCommand) -> ProjectMade:
+        """Import the source, or begin an empty line. An import cut short leaves nothing, so it can be repeated."""
+        path = self._folders.repository_path(command.project_id)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            repository = await self._import(command, path)
+        except EmptySource as problem:
+            return _refused(f"The source cannot be imported: {problem}", "Commit something there first.")
+        except ImportRefused as problem:
+            return _refused(
+                f"The source cannot be imported: {problem}", "Correct `source` and send it again."
+            )
+        line = await repository.default_line()
+        heads = await repository.list_refs(LINE_REFS)
+        return ProjectMade(default_line=line, head=heads.get(f"{LINE_REFS}{line}"))
+
+    async def _import(self, command: CreateProjectCommand, path: Path) -> Repository:
+        try:
+            if command.source is not None:
+                return await Repository.import_from(path, command.source, command.default_line)
+            line = command.default_line or _FALLBACK_LINE
+            repository = await Repository.create(path, line)
+            author = Signature(
+                name="gitring", email="gitring@gitring.invalid", at=int(command.at.timestamp())
+            )
+            await repository.begin_line(line, f"Begin {command.slug}\n", author)
+            return repository
+        except RepositoryExists:
+            # An earlier try of this same import finished: the project id is new to each call.
+            return self._folders.repository(command.project_id)
+
+    @activity.defn(name="record_project")
+    async def record_project(self, command: CreateProjectCommand, made: ProjectMade) -> ProjectMade:
+        """Write the project's rows and its first event."""
+        settings = ProjectSettings(**command.settings)
+        async with transaction(self._pool) as connection:
+            if await projects.find(connection, command.project_id):
+                return made
+            added = await projects.add(
+                connection,
+                project_id=command.project_id,
+                slug=command.slug,
+                owner_id=command.owner_id,
+                host=command.host,
+                default_line=str(made.default_line),
+                settings=settings,
+                lines={str(made.default_line): made.head},
+                now=command.at,
+            )
+            if not added:
+                taken = refused(
+                    "exists", f"A project named {command.slug} exists already.", "Choose another slug."
+                )
+                return ProjectMade(refusal=taken.refusal)
+            project = await projects.find(connection, command.project_id)
+            assert project is not None
+            change = Change(
+                connection, project, utc_now(), await people.name_of(connection, command.owner_id)
+            )
+            change.emit(
+                EventType.PROJECT_CREATED, "Project", project.id, None, slug=project.slug, head=made.head
+            )
+            await change.flush()
+        return made
+
+
+def _refused(message: str, next_step: str) -> ProjectMade:
+    problem: Refused = invalid_input(message, next_step)
+    refusal: Refusal = problem.refusal
+    return ProjectMade(refusal=refusal)

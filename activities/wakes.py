@@ -1,0 +1,105 @@
+"""Wake workflows: news for intents, and one coalesced signal for a line's queue.
+
+A wake carries no data: whoever wakes reads the record. So a lost or doubled wake costs nothing but time.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from temporalio import activity
+from temporalio.client import Client
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.service import RPCError, RPCStatusCode
+
+from protocol.commands import IntentStart, LineStart
+from protocol.names import INTENTS_QUEUE, intent_workflow, line_workflow
+
+_AT_ONCE = 16
+
+
+class Wakes:
+    """Signals from activities, through the worker's own client."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._lines: dict[str, asyncio.Task[None]] = {}
+        self._again: set[str] = set()
+
+    @activity.defn(name="wake_intents")
+    async def wake_intents(self, intent_ids: list[str]) -> None:
+        """Tell each intent's workflow to look at the record; one that ended needs no telling."""
+        gate = asyncio.Semaphore(_AT_ONCE)
+
+        async def wake(intent_id: str) -> None:
+            async with gate:
+                try:
+                    await self._client.get_workflow_handle(intent_workflow(intent_id)).signal("news")
+                except RPCError as problem:
+                    # Gone or never started: the sweep rebuilds it from the record if the intent still lives.
+                    if problem.status is not RPCStatusCode.NOT_FOUND:
+                        raise
+
+        await _all(*(wake(intent_id) for intent_id in intent_ids))
+
+    @activity.defn(name="wake_line")
+    async def wake_line(self, start: LineStart) -> None:
+        """Wake a line's queue, starting its workflow when there is none.
+
+        One workflow takes only a handful of signals a second, so wakes that come while one is being sent
+        share the next.
+        """
+        key = line_workflow(start.project_id, start.line)
+        running = self._lines.get(key)
+        if running is not None and not running.done():
+            if key not in self._again:
+                self._again.add(key)
+                self._lines[key] = running = asyncio.create_task(self._after(running, key, start))
+            await asyncio.shield(running)
+            return
+        self._lines[key] = task = asyncio.create_task(self._signal(key, start))
+        await asyncio.shield(task)
+
+    async def _after(self, earlier: "asyncio.Task[None]", key: str, start: LineStart) -> None:
+        await asyncio.wait([earlier])
+        self._again.discard(key)
+        await self._signal(key, start)
+
+    async def _signal(self, key: str, start: LineStart) -> None:
+        await start_line(self._client, start)
+        if not self._again:
+            self._lines.pop(key, None)
+
+
+async def _all(*waits: Coroutine[Any, Any, None]) -> None:
+    async with asyncio.TaskGroup() as group:
+        for wait in waits:
+            group.create_task(wait)
+
+
+async def start_line(client: Client, start: LineStart) -> None:
+    """Signal a line's workflow, starting it when it does not run."""
+    await client.start_workflow(
+        "LineWorkflow",
+        start,
+        id=line_workflow(start.project_id, start.line),
+        task_queue=INTENTS_QUEUE,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+        start_signal="wake",
+        static_summary=f"Merge queue of {start.line}",
+    )
+
+
+async def start_intent(client: Client, start: IntentStart) -> None:
+    """Signal an intent's workflow, rebuilding it from the record when it does not run."""
+    await client.start_workflow(
+        "IntentWorkflow",
+        start,
+        id=intent_workflow(start.intent_id),
+        task_queue=INTENTS_QUEUE,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+        start_signal="news",
+        static_summary="Rebuilt from the record",
+    )

@@ -1,0 +1,142 @@
+"""Who may use git on a project, and what a push may do; decided while its objects are in quarantine."""
+
+import asyncpg
+import structlog
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from gateway.access import see_project
+from gateway.auth import AcceptedTokens
+from gateway.engine import start_intent
+from gateway.git_access import GitAccess, GitDenied, token_of
+from gateway.repositories import Repositories
+from protocol.commands import IntentStart, Pushed
+from protocol.names import intent_workflow
+from protocol.projects import Caller, TokenKind
+from protocol.records import IntentRow
+from protocol.refusals import Refused
+from rules.git_commands import intent_ref
+from rules.states import why_closed
+from storage.git.names import INTENT_REFS, LINE_REFS, ZERO
+from storage.git.receive import RefUpdate
+from storage.sql import conflicts, intents, projects
+from storage.sql.pool import transaction
+
+_log = structlog.get_logger("gateway.git")
+
+ONLY_GIT_TOKENS = (
+    "git accepts only a git token. Call gitring_clone (or POST /api/v1/projects/<id>/git-token) with your agent "
+    "token, then send the git token it returns; it lasts 60 minutes."
+)
+EXPIRED = (
+    "Your git token was not accepted: it is missing, wrong, revoked, or older than 60 minutes. Call gitring_clone for "
+    "a new one; your work is safe in your checkout, and what you pushed is safe on your intent's ref."
+)
+
+
+class GitRules:
+    """The three questions of `gateway.git_http`: authorize, decide, record."""
+
+    def __init__(
+        self, pool: asyncpg.Pool, client: Client, tokens: AcceptedTokens, repositories: Repositories
+    ) -> None:
+        self._pool = pool
+        self._client = client
+        self._tokens = tokens
+        self._repositories = repositories
+
+    async def authorize(
+        self, project: str, authorization_header: str | None, write: bool
+    ) -> GitAccess | GitDenied:
+        """Only a git token of this very project reads or pushes."""
+        raw = token_of(authorization_header)
+        if raw is None:
+            return GitDenied(status=401, message=EXPIRED)
+        try:
+            caller = await self._tokens.caller(raw)
+        except Refused:
+            return GitDenied(status=401, message=EXPIRED)
+        if caller.kind is not TokenKind.GIT:
+            return GitDenied(status=403, message=ONLY_GIT_TOKENS)
+        try:
+            async with transaction(self._pool, readonly=True) as connection:
+                seen = await see_project(connection, caller, project)
+        except Refused as problem:
+            return GitDenied(status=403, message=problem.refusal.text)
+        if write and seen.role == "viewer":
+            return GitDenied(status=403, message=f"You may read {seen.project.slug}, but not push to it.")
+        return GitAccess(
+            repository=self._repositories.path(seen.project.id),
+            project_id=seen.project.id,
+            principal=caller.model_dump_json(),
+        )
+
+    async def decide(
+        self, access: GitAccess, updates: list[RefUpdate], quarantine_env: dict[str, str]
+    ) -> str | None:
+        """None when the push may go on, else the words its pusher reads."""
+        caller = Caller.model_validate_json(access.principal)
+        if len(updates) != 1:
+            return "Push one ref at a time: your commits to refs/intents/<your intent id>."
+        async with transaction(self._pool, readonly=True) as connection:
+            return await self._judge(connection, access, caller, updates[0])
+
+    async def _judge(
+        self, connection: asyncpg.Connection, access: GitAccess, caller: Caller, update: RefUpdate
+    ) -> str | None:
+        if not update.ref.startswith(INTENT_REFS):
+            return await self._not_an_intent(connection, access.project_id, caller, update.ref)
+        row = await intents.get(connection, update.ref.removeprefix(INTENT_REFS))
+        if row is None or row.project_id != access.project_id:
+            return f"There is no intent {update.ref.removeprefix(INTENT_REFS)[:60]} here. Declare one with gitring_declare."
+        if row.person_id != caller.person_id:
+            return f"Intent #{row.number} is {row.person_name}'s; push to an intent of your own."
+        closed = why_closed(row, await conflicts.open_of(connection, [row.id]))
+        if closed:
+            return " ".join(closed)
+        if update.deletes:
+            return f"The ref of intent #{row.number} stays. To give the work up, call gitring_withdraw."
+        return None
+
+    async def _not_an_intent(
+        self, connection: asyncpg.Connection, project_id: str, caller: Caller, ref: str
+    ) -> str:
+        if not ref.startswith(LINE_REFS):
+            return f"Refused: only people create lines and tags. Push to {intent_ref('<your intent id>')}."
+        line = ref.removeprefix(LINE_REFS)
+        mine = await intents.live_of_person(connection, project_id, caller.person_id, 2)
+        where = intent_ref(mine[0].id) if len(mine) == 1 else intent_ref("<your intent id>")
+        known = await projects.line(connection, project_id, line)
+        if known is None:
+            return f"Refused: only people create lines and tags. Push to {where}, then call gitring_submit."
+        return f"gitring writes {line}. Push to {where}, then call gitring_submit."
+
+    async def record(self, access: GitAccess, updates: list[RefUpdate]) -> None:
+        """Have the intent's workflow record the push; the sweep and the next submit catch what this one cannot."""
+        caller = Caller.model_validate_json(access.principal)
+        for update in updates:
+            async with transaction(self._pool, readonly=True) as connection:
+                row = await intents.get(connection, update.ref.removeprefix(INTENT_REFS))
+                project = await projects.find(connection, access.project_id)
+            if row is None or project is None:
+                raise LookupError(f"{update.ref} moved, and is no intent's")
+            push = Pushed(
+                project_id=access.project_id,
+                intent_id=row.id,
+                token_id=caller.token_id,
+                old=update.old or ZERO,
+                new=update.new or ZERO,
+            )
+            await self._send(push, row, project.host)
+
+    async def _send(self, push: Pushed, row: IntentRow, host: str) -> None:
+        handle = self._client.get_workflow_handle(intent_workflow(row.id))
+        update_id = f"push-{push.old[:20]}-{push.new}-{row.head or 'none'}"
+        try:
+            await handle.execute_update("pushed", push, id=update_id)
+        except RPCError as problem:
+            if problem.status is not RPCStatusCode.NOT_FOUND:
+                raise
+            start = IntentStart(intent_id=row.id, project_id=row.project_id, host=host, resumed=True)
+            await start_intent(self._client, start)
+            await handle.execute_update("pushed", push, id=update_id)

@@ -1,0 +1,31 @@
+"""Answers and refusals as MCP results."""
+
+import mcp_types as types
+from pydantic import BaseModel
+
+from gateway.calls import json_of
+from gateway.errors import error_body
+from gateway.text import render
+from protocol.refusals import Refusal
+
+
+def result_of(answer: BaseModel, tool_name: str) -> types.CallToolResult:
+    """Text to read, the same as JSON text, and the structured content."""
+    return types.CallToolResult(
+        content=[
+            types.TextContent(text=render(answer, tool_name)),
+            types.TextContent(text=json_of(answer).decode()),
+        ],
+        structured_content=answer.model_dump(mode="json", by_alias=True),
+    )
+
+
+def refusal_result(refusal: Refusal) -> types.CallToolResult:
+    """`code: message next` to read, and the same as JSON text; a tool error, so that the model sees it."""
+    return types.CallToolResult(
+        content=[
+            types.TextContent(text=refusal.text),
+            types.TextContent(text=error_body(refusal).model_dump_json()),
+        ],
+        is_error=True,
+    )

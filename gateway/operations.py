@@ -1,0 +1,224 @@
+"""The operations behind every door: reads from the record, commands through the workflows."""
+
+from collections.abc import AsyncIterator, Collection
+from datetime import UTC, datetime
+from typing import Any
+
+import asyncpg
+from temporalio.client import Client
+
+from bus.waiters import Waiters
+from gateway.access import SeenIntent, must_act_on, must_write, see_intent, see_project
+from gateway.administration import Administration
+from gateway.auth import AcceptedTokens
+from gateway.boards import Boards
+from gateway.commands import Build, Call, Commands
+from gateway.reads import Reads
+from gateway.waits import Waits
+from protocol.answers import (
+    Board,
+    CheckView,
+    DeclareResult,
+    GitToken,
+    IntentDetail,
+    IntentView,
+    ProjectList,
+    WaitAnswer,
+)
+from protocol.commands import Ack, Command, Decide, Declare, Submit, UpdatePlan, Withdraw
+from protocol.events import ChainVerdict, Event
+from protocol.ids import new_id
+from protocol.intents import (
+    AckInput,
+    BoardInput,
+    CloneInput,
+    DecideInput,
+    DeclareInput,
+    IntentInput,
+    ProjectsInput,
+    SubmitInput,
+    UpdatePlanInput,
+    WaitInput,
+    WithdrawInput,
+)
+from protocol.projects import (
+    Caller,
+    ChangeSettings,
+    CreateProject,
+    CreateToken,
+    NewToken,
+    Project,
+    TokenInfo,
+)
+from protocol.refusals import people_only
+from protocol.states import State
+from storage.sql import tokens
+from storage.sql.pool import transaction
+
+
+class Operations:
+    """One gateway process's operations (`gateway.surface.Surface`)."""
+
+    def __init__(
+        self, pool: asyncpg.Pool, client: Client, waiters: Waiters, *, public_url: str, host: str
+    ) -> None:
+        self._pool = pool
+        self.accepted = AcceptedTokens(self._find)
+        self._reads = Reads(pool, public_url)
+        self._commands = Commands(pool, client)
+        self._boards = Boards(self._reads)
+        self._waits = Waits(self._reads, waiters)
+        self._administration = Administration(pool, client, self._reads, self.accepted, host)
+
+    async def _find(self, raw: str) -> Caller | None:
+        async with transaction(self._pool, readonly=True) as connection:
+            return await tokens.find_by_secret(connection, raw, datetime.now(UTC))
+
+    async def authenticate(self, raw_token: str) -> Caller:
+        """Whose token this is."""
+        return await self.accepted.caller(raw_token)
+
+    async def projects(self, caller: Caller, input: ProjectsInput) -> ProjectList:
+        """`gitring_projects`."""
+        return await self._reads.projects(caller)
+
+    async def declare(self, caller: Caller, input: DeclareInput) -> DeclareResult:
+        """`gitring_declare`."""
+        async with self._reads.snapshot() as connection:
+            seen = await see_project(connection, caller, input.project_id)
+        must_write(seen, caller)
+        call = Call(
+            caller, "gitring_declare", input, input.request_id, seen.project, new_id("int"), new_id("cmd")
+        )
+        answer = await self._commands.run(call, _builder(Declare, self._reads.public_url), "declare")
+        return DeclareResult(**answer)
+
+    async def update_plan(self, caller: Caller, input: UpdatePlanInput) -> IntentDetail:
+        """`gitring_update_plan`."""
+        keeps = "issue" not in input.model_fields_set
+        return await self._change(
+            caller,
+            "gitring_update_plan",
+            input.intent_id,
+            input,
+            UpdatePlan,
+            "update_plan",
+            keeps_issue=keeps,
+        )
+
+    async def submit(self, caller: Caller, input: SubmitInput) -> IntentDetail:
+        """`gitring_submit`."""
+        return await self._change(caller, "gitring_submit", input.intent_id, input, Submit, "submit")
+
+    async def withdraw(self, caller: Caller, input: WithdrawInput) -> IntentDetail:
+        """`gitring_withdraw`."""
+        return await self._change(caller, "gitring_withdraw", input.intent_id, input, Withdraw, "withdraw")
+
+    async def ack(self, caller: Caller, input: AckInput) -> IntentDetail:
+        """`gitring_ack`."""
+        return await self._change(caller, "gitring_ack", input.intent_id, input, Ack, "ack")
+
+    async def decide(self, caller: Caller, intent_id: str, input: DecideInput) -> IntentDetail:
+        """A person's decision on a plan or a merge."""
+        found = await self._reads.seen_intent(caller, intent_id)
+        if not caller.is_person:
+            raise people_only(found.intent.person_name, found.intent.number)
+        return await self._change(caller, "decide", intent_id, input, Decide, "decide")
+
+    async def _change(
+        self,
+        caller: Caller,
+        tool: str,
+        intent_id: str,
+        input: Any,
+        command: type[Command],
+        update: str,
+        **more: Any,
+    ) -> IntentDetail:
+        found = await self._writable(caller, intent_id)
+        call = Call(caller, tool, input, input.request_id, found.seen.project, found.intent.id, new_id("cmd"))
+        answer = await self._commands.run(call, _builder(command, self._reads.public_url, **more), update)
+        return IntentDetail(**answer)
+
+    async def _writable(self, caller: Caller, intent_id: str) -> SeenIntent:
+        async with self._reads.snapshot() as connection:
+            found = await see_intent(connection, caller, intent_id)
+        must_act_on(found, caller)
+        return found
+
+    async def clone(self, caller: Caller, input: CloneInput) -> GitToken:
+        """`gitring_clone`."""
+        return await self._administration.clone(caller, input)
+
+    async def status(self, caller: Caller, input: IntentInput) -> IntentDetail:
+        """`gitring_status`."""
+        return await self._reads.status(caller, input.intent_id)
+
+    async def wait(self, caller: Caller, input: WaitInput) -> WaitAnswer:
+        """`gitring_wait`."""
+        return await self._waits.wait(caller, input)
+
+    async def board(self, caller: Caller, input: BoardInput) -> Board:
+        """`gitring_board`."""
+        return await self._boards.board(caller, input)
+
+    async def create_project(self, caller: Caller, input: CreateProject) -> Project:
+        """Import or begin a project."""
+        return await self._administration.create_project(caller, input)
+
+    async def change_settings(self, caller: Caller, project_ref: str, input: ChangeSettings) -> Project:
+        """Change a project's rules."""
+        return await self._administration.change_settings(caller, project_ref, input)
+
+    async def create_token(self, caller: Caller, input: CreateToken) -> NewToken:
+        """A token for an agent."""
+        return await self._administration.create_token(caller, input)
+
+    async def list_tokens(self, caller: Caller) -> list[TokenInfo]:
+        """The person's tokens."""
+        return await self._administration.list_tokens(caller)
+
+    async def revoke_token(self, caller: Caller, token_id: str) -> TokenInfo:
+        """End a token."""
+        return await self._administration.revoke_token(caller, token_id)
+
+    async def intents(
+        self, caller: Caller, project_ref: str, states: Collection[State] | None, limit: int
+    ) -> list[IntentView]:
+        """Intents of a project, newest first."""
+        return await self._reads.intents(caller, project_ref, states, limit)
+
+    async def events(self, caller: Caller, project_ref: str, after_seq: int, limit: int) -> list[Event]:
+        """The ledger after `after_seq`."""
+        return await self._reads.events(caller, project_ref, after_seq, limit)
+
+    def live_events(self, caller: Caller, project_ref: str, after_seq: int) -> AsyncIterator[Event]:
+        """Every event as it is committed."""
+        return self._waits.live_events(caller, project_ref, after_seq)
+
+    async def audit(self, caller: Caller, project_ref: str) -> ChainVerdict:
+        """Whether the ledger is whole."""
+        return await self._reads.audit(caller, project_ref)
+
+    async def check(self, caller: Caller, check_id: str) -> CheckView:
+        """One check run."""
+        return await self._reads.check(caller, check_id)
+
+    async def check_log(self, caller: Caller, check_id: str) -> bytes:
+        """The log of a check run."""
+        return await self._reads.check_log(caller, check_id)
+
+
+def _builder(command: type[Command], public_url: str, **more: Any) -> Build:
+    def build(call: Call) -> Command:
+        return command(
+            command_id=call.command_id,
+            caller=call.caller,
+            public_url=public_url,
+            project_id=call.project.id,
+            host=call.project.host,
+            intent_id=call.intent_id,
+            **{"input": call.input, **more},
+        )
+
+    return build

@@ -1,0 +1,112 @@
+"""What the edge asks of the system: one method for each thing a caller may do, whichever door it came through.
+
+Every method raises `protocol.refusals.Refused`; any other exception is a defect and is answered as one.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from typing import Any, Protocol, cast
+
+from pydantic import BaseModel
+
+from protocol.answers import (
+    Board,
+    CheckView,
+    DeclareResult,
+    GitToken,
+    IntentDetail,
+    IntentView,
+    ProjectList,
+    WaitAnswer,
+)
+from protocol.events import ChainVerdict, Event
+from protocol.intents import (
+    AckInput,
+    BoardInput,
+    CloneInput,
+    DecideInput,
+    DeclareInput,
+    IntentInput,
+    ProjectsInput,
+    SubmitInput,
+    UpdatePlanInput,
+    WaitInput,
+    WithdrawInput,
+)
+from protocol.projects import (
+    Caller,
+    ChangeSettings,
+    CreateProject,
+    CreateToken,
+    NewToken,
+    Project,
+    TokenInfo,
+)
+from protocol.states import State
+from protocol.tools import Tool
+
+
+class Surface(Protocol):
+    """The operations behind every door. `project_ref` is an id or a slug."""
+
+    async def authenticate(self, raw_token: str) -> Caller:
+        """Whose token this is; refuses `unauthenticated`."""
+        ...
+
+    async def projects(self, caller: Caller, input: ProjectsInput, /) -> ProjectList: ...
+    async def declare(self, caller: Caller, input: DeclareInput, /) -> DeclareResult: ...
+    async def clone(self, caller: Caller, input: CloneInput, /) -> GitToken: ...
+    async def status(self, caller: Caller, input: IntentInput, /) -> IntentDetail: ...
+    async def update_plan(self, caller: Caller, input: UpdatePlanInput, /) -> IntentDetail: ...
+    async def ack(self, caller: Caller, input: AckInput, /) -> IntentDetail: ...
+    async def submit(self, caller: Caller, input: SubmitInput, /) -> IntentDetail: ...
+    async def withdraw(self, caller: Caller, input: WithdrawInput, /) -> IntentDetail: ...
+    async def board(self, caller: Caller, input: BoardInput, /) -> Board: ...
+
+    async def wait(self, caller: Caller, input: WaitInput, /) -> WaitAnswer:
+        """Held until the first event after `after_seq` or for `seconds`; with 0 it answers at once. Cancellable."""
+        ...
+
+    async def decide(self, caller: Caller, intent_id: str, input: DecideInput, /) -> IntentDetail:
+        """A person's decision; refuses `people_only`."""
+        ...
+
+    async def create_project(self, caller: Caller, input: CreateProject, /) -> Project: ...
+    async def change_settings(
+        self, caller: Caller, project_ref: str, input: ChangeSettings, /
+    ) -> Project: ...
+
+    async def create_token(self, caller: Caller, input: CreateToken, /) -> NewToken: ...
+    async def list_tokens(self, caller: Caller, /) -> list[TokenInfo]: ...
+    async def revoke_token(self, caller: Caller, token_id: str, /) -> TokenInfo: ...
+
+    async def intents(
+        self, caller: Caller, project_ref: str, states: Collection[State] | None, limit: int, /
+    ) -> list[IntentView]:
+        """Newest first; `states` None is every state."""
+        ...
+
+    async def check(self, caller: Caller, check_id: str, /) -> CheckView: ...
+
+    async def check_log(self, caller: Caller, check_id: str, /) -> bytes:
+        """The log as it was written: the project's own output, untrusted."""
+        ...
+
+    async def events(self, caller: Caller, project_ref: str, after_seq: int, limit: int, /) -> list[Event]:
+        """At most `limit` events with a seq above `after_seq`, oldest first."""
+        ...
+
+    def live_events(self, caller: Caller, project_ref: str, after_seq: int, /) -> AsyncIterator[Event]:
+        """Every event after `after_seq`, as it is committed, without end; refuses at the first step."""
+        ...
+
+    async def audit(self, caller: Caller, project_ref: str, /) -> ChainVerdict:
+        """Whether the project's ledger is whole."""
+        ...
+
+
+Operation = Callable[[Caller, Any], Awaitable[BaseModel]]
+
+
+def operation_of(surface: Surface, tool: Tool) -> Operation:
+    """The method of `surface` that answers `tool`. AttributeError when there is none."""
+    return cast(Operation, getattr(surface, tool.operation))

@@ -1,0 +1,50 @@
+"""An answer's first text block: plain lines, then `afterSeq: N`, then the blocks agents parse."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from pydantic import BaseModel
+
+from gateway.text import intents, projects, waits
+from gateway.text.blocks import change_request_blocks, notice_block, unlike_a_block
+from gateway.text.untrusted import one_line
+from protocol.answers import IntentDetail, WaitAnswer
+
+NEXT_LIMIT = 5000
+
+_LINES: dict[str, Callable[[Any], Iterable[str]]] = {
+    "gitring_projects": projects.projects,
+    "gitring_board": projects.board,
+    "gitring_clone": projects.git_token,
+    "gitring_declare": intents.declared,
+    "gitring_revert": intents.declared,
+    "gitring_update_plan": intents.replanned,
+    "gitring_ack": intents.acknowledged,
+    "gitring_status": intents.status,
+    "gitring_submit": intents.submitted,
+    "gitring_withdraw": intents.withdrawn,
+    "gitring_wait": waits.waited,
+}
+
+
+def render(answer: BaseModel, tool_name: str) -> str:
+    """The text of `answer`, as the tool named `tool_name` gives it. KeyError for a tool without a text."""
+    lines = list(_LINES[tool_name](answer))
+    if isinstance(answer, IntentDetail):
+        lines = [*(one_line(said, NEXT_LIMIT) for said in answer.said), *lines, _next(answer)]
+    lines = [unlike_a_block(line) for line in lines]
+    after_seq = getattr(answer, "after_seq", None)
+    if after_seq is not None:
+        lines.append(f"afterSeq: {after_seq}")
+    return "\n\n".join(["\n".join(lines), *_blocks(answer)])
+
+
+def _next(answer: IntentDetail) -> str:
+    step = f"Next: {one_line(answer.next, NEXT_LIMIT)}"
+    return f"{step} Pass afterSeq {answer.after_seq} next time." if isinstance(answer, WaitAnswer) else step
+
+
+def _blocks(answer: BaseModel) -> list[str]:
+    if not isinstance(answer, IntentDetail):
+        return []
+    return [*change_request_blocks(answer.change_requests), *map(notice_block, answer.notices)]

@@ -1,0 +1,182 @@
+"""Inputs of the tools about intents (the gitring document, one section a tool)."""
+
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from protocol.ids import ChangeRequestIdField, IntentIdField, Sha
+from protocol.scopes import Scope
+from protocol.states import Priority
+from protocol.wire import Input
+
+Line1 = Annotated[str, StringConstraints(min_length=1, max_length=300)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=10_000)]
+RequestId = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=100, pattern=r"^[\x21-\x7e]+$"),
+    Field(
+        description="A new UUID for each write you mean to do once; send it again to repeat the call safely."
+    ),
+]
+IntentRef = Annotated[IntentIdField, Field(description="The intent's id (int_…).")]
+ProjectRef = Annotated[str, Field(max_length=100, description="The project's id (prj_…) or slug.")]
+
+
+def _one_line(text: str) -> str:
+    if any(not char.isprintable() for char in text):
+        raise ValueError("one line, without control characters")
+    return text
+
+
+def _https(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme != "https" or not parts.hostname or parts.username or parts.password:
+        raise ValueError("an https URL without user name or password")
+    return _one_line(url)
+
+
+IssueUrl = Annotated[str, StringConstraints(max_length=2000), AfterValidator(_https)]
+SessionName = Annotated[str, StringConstraints(min_length=1, max_length=40), AfterValidator(_one_line)]
+Reason = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
+
+
+class Plan(Input):
+    """How the work will be done, and where."""
+
+    summary: Annotated[
+        str,
+        StringConstraints(min_length=1, max_length=4000),
+        Field(description="The plan in a sentence or two."),
+    ]
+    steps: Annotated[
+        list[Annotated[str, StringConstraints(min_length=1, max_length=1000)]],
+        Field(max_length=100, description="The steps, in order."),
+    ] = []
+    scope: Annotated[Scope, Field(description="The places you will change and the ones you only use.")]
+    checks: Annotated[
+        list[Annotated[str, StringConstraints(max_length=1000)]],
+        Field(max_length=50, description="Commands that show the work is right."),
+    ] = []
+
+
+class DeclareInput(Input):
+    """`gitring_declare`."""
+
+    project_id: ProjectRef | None = None
+    title: Annotated[Line1, Field(description="What you will do, in one line.")]
+    goal: Annotated[Text, Field(description="What is better for whom when it is done.")]
+    plan: Annotated[Plan, Field(description="How you will do it, and where.")]
+    target: Annotated[
+        str | None, Field(max_length=200, description="The line the work lands on; main by default.")
+    ] = None
+    priority: Annotated[Priority, Field(description="`high` goes first among equals.")] = Priority.NORMAL
+    issue: Annotated[IssueUrl | None, Field(description="https URL of the issue this work serves.")] = None
+    depends_on: Annotated[
+        list[IntentIdField],
+        Field(max_length=50, description="Ids of intents that must land before this one."),
+    ] = []
+    session_name: Annotated[
+        SessionName | None,
+        Field(
+            alias="as",
+            description="A name for this session when one connection serves several; others never see it.",
+        ),
+    ] = None
+    request_id: RequestId | None = None
+
+
+class IntentInput(Input):
+    """A tool that takes an intent and nothing else."""
+
+    intent_id: IntentRef
+
+
+class UpdatePlanInput(Input):
+    """`gitring_update_plan`. `issue` and `dependsOn` are kept when left out; `issue: null` removes it."""
+
+    intent_id: IntentRef
+    plan: Annotated[Plan, Field(description="The whole new plan; it replaces the old one.")]
+    reason: Annotated[Reason | None, Field(description="Why the plan changes.")] = None
+    issue: Annotated[
+        IssueUrl | None, Field(description="Replaces the issue's URL; null removes it; left out keeps it.")
+    ] = None
+    depends_on: Annotated[
+        Annotated[list[IntentIdField], Field(max_length=50)] | None,
+        Field(description="Replaces the intents this one goes after; left out keeps them."),
+    ] = None
+    request_id: RequestId | None = None
+
+
+class SubmitInput(Input):
+    """`gitring_submit`."""
+
+    intent_id: IntentRef
+    head_commit: Annotated[
+        Sha | None, Field(description="The push to submit, 40 hex digits; your latest push when left out.")
+    ] = None
+    request_id: RequestId | None = None
+
+
+class WithdrawInput(Input):
+    """`gitring_withdraw`."""
+
+    intent_id: IntentRef
+    reason: Annotated[Reason, Field(description="Why, for the people and agents who read it later.")]
+    request_id: RequestId | None = None
+
+
+class AckInput(Input):
+    """`gitring_ack`."""
+
+    intent_id: IntentRef
+    change_request_id: Annotated[ChangeRequestIdField, Field(description="The request's id (chq_…).")]
+    request_id: RequestId | None = None
+
+
+class DecideInput(Input):
+    """A person's decision on a plan or a merge (REST only)."""
+
+    decision: Literal["approve", "send_back"]
+    subject: Literal["plan", "merge"]
+    note: Annotated[str | None, StringConstraints(max_length=4000)] = None
+    request_id: RequestId | None = None
+
+
+MCP_WAIT_SEC = 45
+REST_WAIT_SEC = 200
+DEFAULT_WAIT_SEC = 60
+
+
+class WaitInput(Input):
+    """`gitring_wait`: answered by the first event after `afterSeq`, or after `seconds`."""
+
+    intent_id: IntentRef
+    after_seq: Annotated[int, Field(ge=0, description="The afterSeq of the last answer.")]
+    seconds: Annotated[
+        int, Field(ge=0, le=REST_WAIT_SEC, description="How long to wait; over MCP at most 45.")
+    ] = DEFAULT_WAIT_SEC
+
+
+class CloneInput(Input):
+    """`gitring_clone`."""
+
+    project_id: ProjectRef | None = None
+    intent_id: IntentRef | None = None
+    with_token: Annotated[bool, Field(description="Give a token although a credential helper is set up.")] = (
+        False
+    )
+
+
+class ProjectsInput(Input):
+    """`gitring_projects` takes nothing."""
+
+
+class BoardInput(Input):
+    """`gitring_board`."""
+
+    project_id: ProjectRef | None = None
+    intent_id: IntentRef | None = None
+    cursor: Annotated[
+        str | None, Field(max_length=200, description="The cursor of the page before, when there was more.")
+    ] = None

@@ -1,0 +1,142 @@
+"""Projects, their settings, people and tokens, as REST takes and shows them."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from protocol.scopes import Path
+from protocol.states import Mediation, When
+from protocol.wire import Answer, Input, Record
+
+Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
+LineName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$")]
+
+
+class ChecksInput(Input):
+    """The project's test command."""
+
+    test: Annotated[
+        str, Field(max_length=10_000, description="A shell command, run at the root of the checkout.")
+    ]
+    timeout_sec: Annotated[int, Field(ge=1, le=86_400)] = 900
+    environment: Annotated[
+        list[str], Field(max_length=50, description="Names passed through to the check.")
+    ] = []
+
+
+class CreateProject(Input):
+    """`POST /api/v1/projects`."""
+
+    slug: Slug
+    source: Annotated[
+        str | None, Field(max_length=4096, description="Path or URL of a repository to import.")
+    ] = None
+    checks: ChecksInput | None = None
+    default_line: LineName | None = None
+
+
+class ProjectSettings(Record):
+    """The rules of a project, as stored; new fields need a default."""
+
+    test: str | None = None
+    timeout_sec: int = 900
+    environment: list[str] = []
+    plan_review: When = When.HIGH
+    merge_approval: When = When.HIGH
+    mediation: Mediation | None = None
+    shared_files: list[str] = []
+    max_places: int = 25
+
+
+class ChangeSettings(Input):
+    """`PATCH /api/v1/projects/{id}`: only the fields given are changed; `checks: null` removes the test command."""
+
+    checks: ChecksInput | None = None
+    plan_review: When | None = None
+    merge_approval: When | None = None
+    mediation: Mediation | None = None
+    shared_files: list[Path] | None = None
+    max_places: Annotated[int | None, Field(ge=1, le=1000)] = None
+
+
+class Checks(Answer):
+    """The project's checks as shown."""
+
+    test: str | None
+    timeout_sec: int
+
+
+class Project(Answer):
+    """One project as lists and `POST /projects` answer it."""
+
+    id: str
+    slug: str
+    default_line: str
+    head: str | None
+    live_intents: int
+    checks: Checks
+    plan_review: When
+    merge_approval: When
+    mediation: Mediation | None
+    git: str
+    acting_for: str | None = None
+    created_at: datetime
+
+
+class TokenKind(StrEnum):
+    """Who a token speaks for; the prefix is `gitring_<kind>_`."""
+
+    PERSON = "person"
+    AGENT = "agent"
+    GIT = "git"
+    MCP = "mcp"
+
+
+class CreateToken(Input):
+    """`POST /api/v1/tokens`."""
+
+    name: Name
+    projects: Annotated[list[str], Field(min_length=1, max_length=50)]
+    kind: Literal["agent"] = "agent"
+    credential_helper: bool = False
+
+
+class NewToken(Answer):
+    """A token, shown this once."""
+
+    id: str
+    token: str
+    name: str
+    projects: list[str]
+
+
+class TokenInfo(Answer):
+    """A token as lists show it, without the secret."""
+
+    id: str
+    name: str
+    kind: TokenKind
+    projects: list[str]
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+
+class Caller(Record):
+    """Who makes a call, once its token was accepted."""
+
+    token_id: str
+    kind: TokenKind
+    token_name: str
+    person_id: str
+    person_name: str
+    project_ids: list[str]
+    credential_helper: bool = False
+
+    @property
+    def is_person(self) -> bool:
+        """True for a signed-in person; agents never decide."""
+        return self.kind is TokenKind.PERSON

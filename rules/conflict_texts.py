@@ -1,0 +1,38 @@
+"""The sentences about a conflict: one place for the board, answers, change requests and pages."""
+
+from protocol.records import ConflictRow
+from protocol.states import Verdict
+
+RANGE_NAMES = {0: "Same place", 1: "Changes what the other uses", 2: "Same file", 3: "One import apart"}
+MOST_PLACES = 5
+
+
+def listed(places: list[str]) -> str:
+    """Places for a sentence: at most five, then how many more."""
+    shown = ", ".join(places[:MOST_PLACES])
+    more = len(places) - MOST_PLACES
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def conflict_text(row: ConflictRow) -> str:
+    """`#41 and #49. Range 0: Same place (src/money.py). #49 holds until #41 merges (rule R5).`"""
+    low, high = sorted((row.first_number, row.second_number))
+    first, second = f"#{row.first_number}", f"#{row.second_number}"
+    does = {
+        Verdict.HOLD: f"{second} holds until {first} merges or is withdrawn",
+        Verdict.NARROW: f"{second} leaves these places to {first} until {first} merges, and goes on with the rest",
+        Verdict.ADAPT: f"{second} adapts its plan to {first}",
+        Verdict.WATCH: "No action",
+        Verdict.SHOWN: "No action",
+    }[row.verdict]
+    rule = f" (rule {row.rule})" if row.verdict in (Verdict.HOLD, Verdict.NARROW, Verdict.ADAPT) else ""
+    return f"#{low} and #{high}. Range {row.range}: {RANGE_NAMES[row.range]} ({listed(row.places)}). {does}{rule}."
+
+
+def adapt_request(row: ConflictRow) -> tuple[str, str]:
+    """Reason and `Do:` of the change request for the one that uses (range 1)."""
+    places = listed(row.places)
+    return (
+        f"Intent #{row.first_number} changes {places}, which your plan uses.",
+        f"adapt your steps to that change (see gitring_board for the plan of #{row.first_number}), push, then gitring_ack.",
+    )

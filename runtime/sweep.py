@@ -1,0 +1,82 @@
+"""Compare the record with the workflows, and start or wake what is missing.
+
+A workflow is progress, the record is truth: an intent whose workflow is gone, was lost with the engine's
+disk, or cannot replay is rebuilt from the record and goes on. Runs at each start of a worker, then now and
+then, because nothing rings when a workflow is lost.
+"""
+
+import asyncio
+
+import asyncpg
+import structlog
+from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.service import RPCError, RPCStatusCode
+
+from activities.wakes import start_intent, start_line
+from protocol.commands import IntentStart, LineStart
+from protocol.names import intent_workflow
+from storage.sql import commands, intents, projects
+from storage.sql.pool import RecordBusy, transaction
+
+SWEEP_SEC = 60.0
+_AT_ONCE = 8
+
+_log = structlog.get_logger("runtime.sweep")
+
+
+class Sweep:
+    """The sweep of one worker; several at once do no harm, because every start is by id."""
+
+    def __init__(self, pool: asyncpg.Pool, client: Client) -> None:
+        self._pool = pool
+        self._client = client
+
+    async def run(self, stopping: asyncio.Event) -> None:
+        """Sweep at once with a wake for every live intent, then only what is missing, until told to stop."""
+        wake_all = True
+        while not stopping.is_set():
+            try:
+                await self.once(wake_all=wake_all)
+                wake_all = False
+            except (RPCError, RecordBusy, OSError) as problem:
+                _log.warning("sweep.put_off", problem=f"{type(problem).__name__} {problem}")
+            try:
+                async with asyncio.timeout(SWEEP_SEC):
+                    await stopping.wait()
+            except TimeoutError:
+                continue
+
+    async def once(self, *, wake_all: bool) -> list[str]:
+        """One pass; returns the ids of the intents that were woken or rebuilt."""
+        async with transaction(self._pool) as connection:
+            live = await intents.live_everywhere(connection)
+            queues = await projects.lines_with_queue(connection)
+        woken: list[str] = []
+        gate = asyncio.Semaphore(_AT_ONCE)
+
+        async def look(intent_id: str, project_id: str, host: str) -> None:
+            async with gate:
+                if wake_all or not await self._runs(intent_id):
+                    start = IntentStart(intent_id=intent_id, project_id=project_id, host=host, resumed=True)
+                    await start_intent(self._client, start)
+                    woken.append(intent_id)
+
+        async with asyncio.TaskGroup() as group:
+            for intent_id, project_id, host in live:
+                group.create_task(look(intent_id, project_id, host))
+            for project_id, line, host in queues:
+                group.create_task(
+                    start_line(self._client, LineStart(project_id=project_id, line=line, host=host))
+                )
+        async with transaction(self._pool) as connection:
+            await commands.forget_old(connection)
+        return woken
+
+    async def _runs(self, intent_id: str) -> bool:
+        try:
+            found = await self._client.get_workflow_handle(intent_workflow(intent_id)).describe()
+        except RPCError as problem:
+            if problem.status is RPCStatusCode.NOT_FOUND:
+                return False
+            raise
+        return found.status is WorkflowExecutionStatus.RUNNING

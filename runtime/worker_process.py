@@ -1,0 +1,125 @@
+"""`gitring worker`: runs the workflows, the record's steps, this host's Git and its checks; and the relay."""
+
+import asyncio
+import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.worker import Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from activities.checks import Checks
+from activities.folders import Folders
+from activities.merges import Merges
+from activities.pushes import Pushes
+from activities.queue import Queue
+from activities.records import Records
+from activities.setup import Setup
+from activities.wakes import Wakes
+from bus.relay import Relay
+from protocol.names import INTENTS_QUEUE, checks_queue, git_queue
+from runtime.connections import Connections, address, connections
+from runtime.processes import run
+from runtime.settings import Settings
+from runtime.sweep import Sweep
+from workflows.intent import IntentWorkflow
+from workflows.line import LineWorkflow
+from workflows.setup import ProjectSetupWorkflow
+
+WORKFLOWS = [IntentWorkflow, LineWorkflow, ProjectSetupWorkflow]
+OURS = ("protocol", "rules", "activities", "storage", "workflows")
+STOP = timedelta(seconds=10)
+
+
+def workers(found: Connections, settings: Settings) -> list[Worker]:
+    """The three workers of a host: workflows and records, Git, checks."""
+    folders = Folders(settings.data_dir)
+    records = Records(found.pool)
+    queue = Queue(found.pool, settings.url)
+    wakes = Wakes(found.temporal)
+    pushes, merges = Pushes(found.pool, folders), Merges(found.pool, folders)
+    setup, checks = Setup(found.pool, folders), Checks(found.pool, folders)
+    return [
+        Worker(
+            found.temporal,
+            task_queue=INTENTS_QUEUE,
+            workflows=WORKFLOWS,
+            activities=[
+                records.admit,
+                records.update_plan,
+                records.submit,
+                records.withdraw,
+                records.ack,
+                records.decide,
+                records.look,
+                queue.read,
+                queue.read_one,
+                queue.return_failed,
+                queue.return_conflicting,
+                queue.passed,
+                wakes.wake_intents,
+                wakes.wake_line,
+            ],
+            # A history that this code cannot replay ends its run at once; the sweep rebuilds it from the record.
+            workflow_failure_exception_types=[workflow.NondeterminismError],
+            workflow_runner=sandbox(),
+            max_cached_workflows=2000,
+            graceful_shutdown_timeout=STOP,
+        ),
+        Worker(
+            found.temporal,
+            task_queue=git_queue(settings.host_name),
+            activities=[
+                pushes.record,
+                pushes.catch_up,
+                merges.build,
+                merges.land,
+                merges.finish_landing,
+                setup.make_repository,
+                setup.record_project,
+            ],
+            max_concurrent_activities=max(4, 2 * (os.cpu_count() or 1)),
+            graceful_shutdown_timeout=STOP,
+        ),
+        Worker(
+            found.temporal,
+            task_queue=checks_queue(settings.host_name),
+            activities=[checks.run],
+            max_concurrent_activities=settings.check_slots,
+            graceful_shutdown_timeout=timedelta(0),
+        ),
+    ]
+
+
+def sandbox() -> SandboxedWorkflowRunner:
+    """The workflow sandbox without importing our own rooms anew for every run."""
+    return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*OURS))
+
+
+async def work(settings: Settings, stopping: asyncio.Event) -> None:
+    """Work until told to stop; then finish what is short and leave what is long to its retry."""
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(8, "gitring"))
+    async with connections(settings, "worker", pool_size=24) as found, AsyncExitStack() as running:
+        for worker in workers(found, settings):
+            await running.enter_async_context(worker)
+        async with asyncio.TaskGroup() as group:
+            relay = group.create_task(Relay(address(settings, "database_url"), found.link).run())
+            sweep = group.create_task(Sweep(found.pool, found.temporal).run(stopping))
+            say_ready(settings)
+            await stopping.wait()
+            relay.cancel()
+            sweep.cancel()
+
+
+def say_ready(settings: Settings) -> None:
+    """Tell whoever started this process that it works."""
+    if settings.ready_fd is not None:
+        os.write(settings.ready_fd, b"ready\n")
+        os.close(settings.ready_fd)
+
+
+def main() -> None:
+    """Run the worker with the settings of the environment."""
+    run("worker", work)

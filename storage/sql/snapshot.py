@@ -1,0 +1,67 @@
+"""All of one intent, read at one moment."""
+
+import asyncpg
+
+from protocol.records import DecisionRow, IntentRecords, PlanRow
+from protocol.scopes import Scope
+from storage.sql import checks, conflicts, intents, projects
+
+
+async def read_intent(connection: asyncpg.Connection, intent_id: str) -> IntentRecords | None:
+    """The records of an intent, or None. For one moment's truth call it in a repeatable-read
+    transaction, or in the transaction that holds the project lock."""
+    row = await intents.get(connection, intent_id)
+    if row is None:
+        return None
+    project = await projects.find(connection, row.project_id)
+    line = await projects.line(connection, row.project_id, row.line)
+    if project is None or line is None:
+        raise LookupError(f"intent {intent_id} has no project or line: the record is damaged")
+    return IntentRecords(
+        intent=row,
+        project=project,
+        line_head=line.head,
+        plan=await plan(connection, intent_id, row.plan_version),
+        conflicts=await conflicts.open_of(connection, [intent_id]),
+        requests=await conflicts.requests_of(connection, intent_id),
+        pushed_paths=await pushed_paths(connection, intent_id),
+        checks=await checks.of_intent(connection, intent_id),
+        decisions=await decisions(connection, intent_id),
+        goes_after=await intents.goes_after(connection, intent_id),
+        followers=await intents.followers(connection, intent_id),
+        after_seq=await connection.fetchval(
+            "SELECT event_seq FROM project_counter WHERE project_id = $1", row.project_id
+        ),
+    )
+
+
+async def plan(connection: asyncpg.Connection, intent_id: str, version: int) -> PlanRow:
+    """One version of an intent's plan."""
+    row = await connection.fetchrow(
+        "SELECT intent_id, version, summary, steps, checks, scope, reason, created_at FROM plan "
+        "WHERE intent_id = $1 AND version = $2",
+        intent_id,
+        version,
+    )
+    if row is None:
+        raise LookupError(f"intent {intent_id} has no plan version {version}: the record is damaged")
+    return PlanRow(**{**dict(row), "scope": Scope(**row["scope"])})
+
+
+async def pushed_paths(connection: asyncpg.Connection, intent_id: str) -> list[str]:
+    """The paths that the latest push changes against the line, old names of renames too."""
+    paths: list[str] | None = await connection.fetchval(
+        "SELECT paths FROM push WHERE intent_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1", intent_id
+    )
+    return paths or []
+
+
+async def decisions(connection: asyncpg.Connection, intent_id: str) -> list[DecisionRow]:
+    """What people decided about an intent, oldest first."""
+    rows = await connection.fetch(
+        "SELECT decision.id, kind, person_id, person.name AS person_name, plan_version, head, note, "
+        "decision.created_at FROM decision JOIN person ON person.id = person_id WHERE intent_id = $1 "
+        "ORDER BY decision.created_at, decision.id",
+        intent_id,
+    )
+    return [DecisionRow(**dict(row)) for row in rows]

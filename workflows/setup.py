@@ -1,0 +1,30 @@
+"""Make a project: an import may take minutes and must survive a restart, so it is a workflow of its own."""
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.setup import Setup
+    from protocol.commands import CreateProjectCommand, ProjectMade
+    from workflows.details import PROJECT
+    from workflows.steps import git_step
+
+
+@workflow.defn
+class ProjectSetupWorkflow:
+    """One import, id `setup-<prj_…>`."""
+
+    @workflow.run
+    async def run(self, command: CreateProjectCommand) -> ProjectMade:
+        """Import, then record. A refusal is a value: the caller reads it from the result."""
+        workflow.upsert_search_attributes([PROJECT.value_set(command.project_id)])
+        made: ProjectMade = await workflow.execute_activity_method(
+            Setup.make_repository, command, **git_step(command.host, f"import {command.slug}")
+        )
+        if made.refusal is not None:
+            return made
+        recorded: ProjectMade = await workflow.execute_activity_method(
+            Setup.record_project,
+            args=[command, made],
+            **git_step(command.host, f"record {command.slug}"),
+        )
+        return recorded

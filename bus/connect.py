@@ -115,8 +115,9 @@ class Link:
         """
         standing = _Standing(subject, callback)
         self._subscriptions.append(standing)
-        await standing.begin(self._client)
-        await self._client.flush()
+        if not self._client.is_closed:  # closed: the next dial subscribes
+            await standing.begin(self._client)
+            await self._client.flush()
 
         async def end() -> None:
             if standing in self._subscriptions:

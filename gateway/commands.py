@@ -29,18 +29,20 @@ from protocol.commands import Command, Declare, IntentStart
 from protocol.ids import new_id
 from protocol.names import INTENTS_QUEUE, intent_workflow
 from protocol.projects import Caller
-from protocol.records import ProjectRow
+from protocol.records import IntentRow, ProjectRow
 from protocol.refusals import (
     Refusal,
     Refused,
     already_done,
     busy,
     outcome_unknown,
+    refused,
     request_in_progress,
     request_reused,
 )
 from protocol.wire import Input
-from storage.sql import commands
+from rules.states import why_closed
+from storage.sql import commands, intents
 from storage.sql.pool import OutcomeUnknown, RecordBusy, transaction
 from workflows.details import plain
 from workflows.intent import IntentWorkflow
@@ -63,6 +65,7 @@ class Call:
     project: ProjectRow
     intent_id: str
     command_id: str
+    intent: IntentRow | None = None
 
     def digest(self) -> bytes:
         """Of the arguments as given, without the requestId itself."""
@@ -91,8 +94,8 @@ class Commands:
             return answer
         try:
             answer = await self._send(call, build, update)
-        except Refused as refused:
-            unknown = refused.refusal.code in ("outcome_unknown", "busy")
+        except Refused as problem:
+            unknown = problem.refusal.code in ("outcome_unknown", "busy")
             await self._let_go(call, forget=not unknown)
             raise
         return answer
@@ -146,6 +149,7 @@ class Commands:
             async with asyncio.timeout(ENGINE_SEC):
                 if isinstance(command, Declare):
                     return await self._declare(command)
+                _must_live(call.intent)
                 return await self._update(command, update)
         except WorkflowUpdateFailedError as failed:
             raise _refusal_of(failed) from failed
@@ -189,7 +193,9 @@ class Commands:
         except RPCError as problem:
             if problem.status is not RPCStatusCode.NOT_FOUND:
                 raise
-        # The intent lives in the record (the caller saw it there), its workflow does not run: rebuild it.
+        # The workflow does not run: the intent became final, or its workflow was lost and is rebuilt.
+        async with self._record() as connection:
+            _must_live(await intents.get(connection, command.intent_id))
         await start_intent(
             self._client,
             IntentStart(
@@ -204,6 +210,12 @@ class Commands:
             update, command, id=command.command_id, result_type=dict[str, Any]
         )
         return answer
+
+
+def _must_live(row: IntentRow | None) -> None:
+    """Refuse a command on a final intent: its workflow has ended, so the record answers."""
+    if row is not None and row.state.final:
+        raise refused("wrong_state", *(why_closed(row, ()) or ("The intent is final.", "")))
 
 
 class RecordOrBusy:

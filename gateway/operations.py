@@ -53,7 +53,6 @@ from protocol.projects import (
 from protocol.refusals import people_only
 from protocol.states import State
 from storage.sql import tokens
-from storage.sql.pool import transaction
 
 
 class Operations:
@@ -71,7 +70,7 @@ class Operations:
         self._administration = Administration(pool, client, self._reads, self.accepted, host)
 
     async def _find(self, raw: str) -> Caller | None:
-        async with transaction(self._pool, readonly=True) as connection:
+        async with self._reads.snapshot() as connection:
             return await tokens.find_by_secret(connection, raw, datetime.now(UTC))
 
     async def authenticate(self, raw_token: str) -> Caller:
@@ -136,7 +135,8 @@ class Operations:
         **more: Any,
     ) -> IntentDetail:
         found = await self._writable(caller, intent_id)
-        call = Call(caller, tool, input, input.request_id, found.seen.project, found.intent.id, new_id("cmd"))
+        row, project = found.intent, found.seen.project
+        call = Call(caller, tool, input, input.request_id, project, row.id, new_id("cmd"), row)
         answer = await self._commands.run(call, _builder(command, self._reads.public_url, **more), update)
         return IntentDetail(**answer)
 

@@ -16,7 +16,7 @@ MAX_TIMEOUT_SEC = 86_400
 MAX_COMMAND = 10_000
 
 CheckName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$")]
-Command = Annotated[str, StringConstraints(pattern=r"^[^\x00]*\S[^\x00]*$", max_length=MAX_COMMAND)]
+Command = Annotated[str, StringConstraints(pattern=r"^[^\x00]*[^\x00\s][^\x00]*$", max_length=MAX_COMMAND)]
 VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
 
 

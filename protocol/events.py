@@ -7,6 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from protocol.wire import Answer
+
 GENESIS = "GENESIS"
 SCHEMA_VERSION = 1
 
@@ -69,10 +71,8 @@ class Event(BaseModel):
     event_hash: str
 
 
-class ChainVerdict(BaseModel):
+class ChainVerdict(Answer):
     """The answer of an audit: `valid`, or the first row whose hash does not follow."""
-
-    model_config = ConfigDict(frozen=True)
 
     valid: bool
     events_verified: int

@@ -16,7 +16,7 @@ def checked_path(path: str) -> str:
         path = path[2:]
     if not path:
         raise ValueError("a path may not be empty; name a file or a folder from the repository root")
-    if len(path.encode("utf-8", "surrogatepass")) > PATH_BYTES:
+    if len(path.encode()) > PATH_BYTES:
         raise ValueError(f"a path may not be longer than {PATH_BYTES} bytes")
     if path.startswith("/"):
         raise ValueError("a path starts at the repository root, without a leading slash")
@@ -24,8 +24,6 @@ def checked_path(path: str) -> str:
         raise ValueError("a path uses forward slashes, no backslash")
     if any(ord(char) < 32 or ord(char) == 127 for char in path):
         raise ValueError("a path may not hold control characters")
-    if any(0xD800 <= ord(char) <= 0xDFFF for char in path):
-        raise ValueError("a path must be valid Unicode")
     parts = path.removesuffix("/").split("/")
     if any(part in ("", ".", "..") for part in parts):
         raise ValueError("a path may not hold '.', '..' or an empty part")

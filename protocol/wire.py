@@ -1,6 +1,8 @@
 """How models look on the wire: frozen, camelCase, strict on the way in, additive on the way out."""
 
-from pydantic import BaseModel, ConfigDict
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, field_validator
 from pydantic.alias_generators import to_camel
 
 
@@ -20,6 +22,15 @@ class Input(BaseModel):
         extra="forbid",
         str_strip_whitespace=True,
     )
+
+    @field_validator("*")
+    @classmethod
+    def _without_nul(cls, value: Any) -> Any:
+        """Postgres keeps no NUL in text, so one is refused here with the field's name."""
+        texts = value if isinstance(value, list) else [value]
+        if any(isinstance(text, str) and "\0" in text for text in texts):
+            raise ValueError("holds a NUL character; leave it out")
+        return value
 
 
 class Record(BaseModel):

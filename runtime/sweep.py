@@ -12,8 +12,10 @@ import structlog
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.folders import Folders
 from activities.wakes import start_intent, start_line
 from protocol.commands import IntentStart, LineStart
+from protocol.ids import IntentId
 from protocol.names import intent_workflow
 from storage.sql import commands, intents, projects
 from storage.sql.pool import RecordBusy, transaction
@@ -27,9 +29,11 @@ _log = structlog.get_logger("runtime.sweep")
 class Sweep:
     """The sweep of one worker; several at once do no harm, because every start is by id."""
 
-    def __init__(self, pool: asyncpg.Pool, client: Client) -> None:
+    def __init__(self, pool: asyncpg.Pool, client: Client, folders: Folders, host: str) -> None:
         self._pool = pool
         self._client = client
+        self._folders = folders
+        self._host = host
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Sweep at once with a wake for every live intent, then only what is missing, until told to stop."""
@@ -68,9 +72,26 @@ class Sweep:
                 group.create_task(
                     start_line(self._client, LineStart(project_id=project_id, line=line, host=host))
                 )
+        await self._catch_up_pushes()
         async with transaction(self._pool) as connection:
             await commands.forget_old(connection)
         return woken
+
+    async def _catch_up_pushes(self) -> None:
+        """Refs of this host's intents that moved without a record: a gateway died between the two."""
+        async with transaction(self._pool, readonly=True) as connection:
+            heads = await intents.live_heads(connection, self._host)
+        by_project: dict[str, dict[str, str | None]] = {}
+        for intent_id, project_id, head in heads:
+            by_project.setdefault(project_id, {})[intent_id] = head
+        for project_id, known in by_project.items():
+            refs = await self._folders.repository(project_id).intent_refs()
+            for intent_id in known.keys() & refs.keys():
+                if refs[IntentId(intent_id)] != known[intent_id]:
+                    _log.info("sweep.push_unrecorded", intent=intent_id)
+                    await self._client.get_workflow_handle(intent_workflow(intent_id)).signal(
+                        "push_unrecorded"
+                    )
 
     async def _runs(self, intent_id: str) -> bool:
         try:

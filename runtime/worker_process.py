@@ -93,6 +93,11 @@ def workers(found: Connections, settings: Settings) -> list[Worker]:
     ]
 
 
+def sweep_of(found: Connections, settings: Settings) -> Sweep:
+    """The sweep of this host."""
+    return Sweep(found.pool, found.temporal, Folders(settings.data_dir), settings.host_name)
+
+
 def sandbox() -> SandboxedWorkflowRunner:
     """The workflow sandbox without importing our own rooms anew for every run."""
     return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*OURS))
@@ -106,7 +111,7 @@ async def work(settings: Settings, stopping: asyncio.Event) -> None:
             await running.enter_async_context(worker)
         async with asyncio.TaskGroup() as group:
             relay = group.create_task(Relay(address(settings, "database_url"), found.link).run())
-            sweep = group.create_task(Sweep(found.pool, found.temporal).run(stopping))
+            sweep = group.create_task(sweep_of(found, settings).run(stopping))
             say_ready(settings)
             await stopping.wait()
             relay.cancel()

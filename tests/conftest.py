@@ -19,6 +19,9 @@ from tests.support.servers import (
     served,
     temporal_server,
 )
+from tests.support.stack import stack
+
+__all__ = ["stack"]
 
 
 @pytest.fixture(scope="session")

@@ -44,6 +44,7 @@ class IntentWorkflow:
         self._sight: IntentSight | None = start.sight
         self._news = start.resumed
         self._refused = False
+        self._push_unrecorded = start.resumed
         self._wake_intents: set[str] = set()
         # A run that goes on cannot know whether the wake before it was sent, so it sends one.
         self._wake_line = start.sight is not None and start.sight.in_queue
@@ -76,6 +77,7 @@ class IntentWorkflow:
         return (
             self._over
             or self._news
+            or self._push_unrecorded
             or bool(self._wake_intents)
             or self._wake_line
             or self._verification.finished
@@ -84,6 +86,10 @@ class IntentWorkflow:
         )
 
     async def _work(self) -> None:
+        if self._push_unrecorded:
+            self._push_unrecorded = False
+            await self._catch_up(self._start.project_id)
+            self._news = True
         if self._news:
             self._news = False
             await self._look()
@@ -215,6 +221,11 @@ class IntentWorkflow:
                 Pushes.record, push, **git_step(self._start.host, f"record the push of {short(push.new)}")
             )
         )
+
+    @workflow.signal(description="The intent's ref moved and no push was recorded: compare the two")
+    def push_unrecorded(self) -> None:
+        """A gateway died between the ref and the record."""
+        self._push_unrecorded = True
 
     @workflow.signal(description="Something happened to this intent: look at the record")
     def news(self) -> None:

@@ -107,8 +107,7 @@ def base(answer: IntentDetail) -> Iterator[str]:
 
 def conflict(found: ConflictView) -> str:
     """One conflict on one line."""
-    pair = " and ".join(f"#{number}" for number in found.intents)
-    return f"{pair}. Range {found.range}: {one_line(found.text, 600)}"
+    return one_line(found.text, 1000)
 
 
 def conflicts(answer: IntentDetail) -> Iterator[str]:

@@ -45,11 +45,9 @@ _CLOSING = ")]}"
 def values_of(lines: Lines) -> Values:
     """Both sides of a failed comparison, from the clearest form that `lines` hold."""
     look = [line[:MAX_VALUE] for line in lines[:MAX_LOOK]]
-    for read in (_from_keys, _from_diff, _from_sentence):
-        values = read(look)
-        if values.known():
-            return values
-    return Values()
+    found = [read(look) for read in (_from_keys, _from_diff, _from_sentence)]
+    whole = (values for values in found if None not in values)
+    return next(whole, None) or next((values for values in found if values.known()), Values())
 
 
 def values_of_assertion(text: str, equality: str = "==") -> Values:

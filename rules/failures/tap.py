@@ -72,6 +72,8 @@ def _block(lines: Lines, start: int) -> dict[str, str] | None:
             continue
         value = (match[3] or "").strip()
         name = match[2].lower()
+        if name == "at" and not value:
+            continue  # a mapping: its file and line stand below
         if name in _INTERESTING or value[:1] in ("|", ">"):
             inner = index
             while index < end and (not lines[index] or _indent(lines[index]) > len(match[1])):

@@ -343,3 +343,13 @@ async def agents_of(connection: asyncpg.Connection, intent_ids: Sequence[str]) -
         row["id"]: f"{row['agent_name']} (agent {row['rank']})" if row["sessions"] > 1 else row["agent_name"]
         for row in rows
     }
+
+
+async def live_heads(connection: asyncpg.Connection, host: str) -> list[tuple[str, str, str | None]]:
+    """(intent, project, recorded head) of every live intent whose repository a host owns."""
+    rows = await connection.fetch(
+        "SELECT intent.id, project_id, head FROM intent JOIN project ON project.id = project_id "
+        "WHERE host = $1 AND state NOT IN ('merged', 'withdrawn')",
+        host,
+    )
+    return [(row[0], row[1], row[2]) for row in rows]

@@ -7,13 +7,14 @@ import shlex
 import signal
 import sys
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2
 import pytest
 import pytest_asyncio
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from protocol.ids import CommitId
 from storage.git.receive import RefUpdate
@@ -440,7 +441,7 @@ async def raw_request(host: str, head: str) -> tuple[int, bytes]:
 class Tap:
     """Holds a push's body back once `after` bytes of it went through, until released."""
 
-    def __init__(self, app: object, after: int) -> None:
+    def __init__(self, app: ASGIApp, after: int) -> None:
         self._app, self._left = app, after
         self.reached, self.release = asyncio.Event(), asyncio.Event()
 
@@ -454,7 +455,7 @@ class Tap:
                     await self.release.wait()
             return message
 
-        await self._app(scope, tapped, send)  # type: ignore[operator]
+        await self._app(scope, tapped, send)
 
 
 async def test_a_client_killed_in_mid_push_leaves_nothing_and_no_process(
@@ -519,6 +520,61 @@ async def test_a_client_killed_after_the_refs_moved_has_its_push_recorded(place:
     await kept.wait()
     assert await place.story.moved() == {INTENT: head}
     assert [update.new for update in place.story.recorded[0]] == [head]
+
+
+class Cancellable:
+    """Runs each push in a task that the test cancels, as a server that shuts down does."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self.pushes: list[asyncio.Task[None]] = []
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] == "GET":
+            return await self._app(scope, receive, send)
+
+        async def push() -> None:
+            await self._app(scope, receive, send)
+
+        self.pushes.append(asyncio.create_task(push()))
+        with suppress(asyncio.CancelledError):
+            await self.pushes[-1]
+
+
+@pytest.mark.parametrize("moment", ["judged", "recorded"])
+async def test_a_server_that_stops_gives_up_a_push_not_yet_allowed_and_completes_one_that_is(
+    story: Story, tmp_path: Path, moment: str
+) -> None:
+    reached, release = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> None:
+        reached.set()
+        await release.wait()
+
+    async def judge(updates: list[RefUpdate], seen: Repository) -> None:
+        await wait()
+
+    if moment == "judged":
+        story.judge = judge
+    else:
+        story.keep = wait
+    app = story.app(tmp_path / "hooks")
+    cancellable = Cancellable(app)
+    async with listening(cancellable) as url:
+        place = Place(url, story, Clone(tmp_path / "work"), tmp_path)
+        head = await place.clone.commit("Work", {"a.txt": "two\n"})
+        client = await started_push(place)
+        await reached.wait()
+        cancellable.pushes[0].cancel()
+        assert await client.wait() != 0
+        if moment == "recorded":
+            release.set()
+        await app.drain()
+    assert git_processes(story.repository.path) == []
+    assert leftovers(story.repository.path) == []
+    expected = {} if moment == "judged" else {INTENT: head}
+    assert await story.moved() == expected
+    assert [update.new for updates in story.recorded for update in updates] == list(expected.values())
 
 
 async def test_a_gateway_killed_while_it_judges_fails_closed(story: Story, tmp_path: Path) -> None:

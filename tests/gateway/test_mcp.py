@@ -9,6 +9,7 @@ import jsonschema
 import mcp_types as types
 import pytest
 
+from gateway.limits import Limits
 from gateway.mcp.instructions import AGENT_INSTRUCTIONS
 from protocol.refusals import people_only
 from protocol.tools import TOOLS
@@ -200,8 +201,6 @@ async def test_a_write_that_takes_too_long_is_outcome_unknown_and_a_read_is_busy
     async def never(_: Any) -> None:
         await asyncio.Event().wait()
 
-    from gateway.limits import Limits
-
     async with served(limits=Limits(call_sec=0.05, drain_sec=0.05)) as edge:
         edge.operations.script |= {"submit": never, "status": never}
         async with edge.mcp("2026-07-28") as client:
@@ -302,7 +301,7 @@ async def test_a_write_goes_on_when_its_caller_leaves(edge: Edge, revision: str)
     left = 'gitring_tool_calls_total{outcome="left",tool="gitring_submit"} 1.0'
     async with asyncio.timeout(5):
         while left not in (await edge.http.get("/metrics")).text:
-            await asyncio.sleep(0)
+            pass
     go_on.set()
     async with asyncio.timeout(5):
         await done.wait()

@@ -59,26 +59,3 @@ async def test_a_client_goes_on_with_a_restarted_server(revision: str) -> None:
             assert not result.is_error
             assert [name for name, _ in second.asked] == ["status"]
             await second_life.aclose()
-
-
-async def test_a_write_under_way_is_finished_before_the_server_ends() -> None:
-    begun, done = asyncio.Event(), asyncio.Event()
-
-    async def slow(_: object) -> object:
-        begun.set()
-        await asyncio.sleep(0.05)
-        done.set()
-        return samples.detail()
-
-    async with served() as edge:
-        edge.operations.script["submit"] = slow
-
-        async def agent() -> None:
-            async with edge.mcp("2026-07-28") as client:
-                await client.call_tool("gitring_submit", {"intentId": samples.INTENT})
-
-        running = asyncio.create_task(agent())
-        await begun.wait()
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
-    assert done.is_set()

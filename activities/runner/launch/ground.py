@@ -1,5 +1,6 @@
 """Prepares the ground a command runs on: the namespaces it was promised, the folders it may write, and their removal."""
 
+import errno
 import os
 from typing import Any
 
@@ -16,20 +17,42 @@ def enter_namespaces(spec: Spec, told: dict[str, Any]) -> None:
         return
     if not (spec["no_network"] or spec["own_processes"]):
         return
-    try:
-        if os.geteuid() != 0:
-            enter_user_namespace()
-    except OSError as error:
-        spec["own_processes"] = False
-        told["refused"]["namespaces"] = os.strerror(error.errno or 0)
-        return
+    if os.geteuid() != 0:
+        refusal = _tried(spec["no_network"])
+        if refusal:
+            spec["own_processes"] = False
+            told["refused"]["namespaces"] = os.strerror(refusal)
+            return
+        enter_user_namespace()
     if spec["no_network"]:
         try:
             unshare(CLONE_NEWNET)
-            raise_loopback()
-            told["held"].append("no_network")
         except OSError as error:
             told["refused"]["no_network"] = os.strerror(error.errno or 0)
+            return
+        raise_loopback()
+        told["held"].append("no_network")
+
+
+def _tried(no_network: bool) -> int:
+    """Try a user namespace in a child, and answer its error or 0.
+
+    Some systems let a user make one and then refuse to use it; a process that went in could not come back.
+    """
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    refusal = errno.EPERM
+    try:
+        enter_user_namespace()
+        if no_network:
+            unshare(CLONE_NEWNET)
+            raise_loopback()
+        refusal = 0
+    except OSError as error:
+        refusal = error.errno or errno.EPERM
+    finally:
+        os._exit(refusal)
 
 
 def give_to_user(spec: Spec) -> None:

@@ -109,4 +109,5 @@ def _limit(which: int, value: int) -> None:
 
 
 def tell(fd: int, message: dict[str, Any]) -> None:
+    """Write one JSON line; short enough that no other process writes into its middle."""
     os.write(fd, json.dumps(message).encode() + b"\n")

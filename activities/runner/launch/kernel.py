@@ -16,21 +16,25 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def die_with_parent() -> None:
+    """Be killed when the process that forked this one dies."""
     if LINUX:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def prctl(option: int, value: int) -> None:
+    """`prctl(2)` with one argument; OSError when the kernel refuses."""
     if _libc.prctl(option, value, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), f"prctl({option})")
 
 
 def unshare(flags: int) -> None:
+    """`unshare(2)`; OSError when the kernel refuses."""
     if _libc.unshare(flags) != 0:
         raise OSError(ctypes.get_errno(), f"unshare({flags:#x})")
 
 
 def mount(source: bytes, target: bytes, kind: bytes | None, flags: int) -> None:
+    """`mount(2)`; OSError when the kernel refuses."""
     if _libc.mount(source, target, kind, ctypes.c_ulong(flags), None) != 0:
         raise OSError(ctypes.get_errno(), f"mount({target!r})")
 
@@ -45,6 +49,7 @@ def enter_user_namespace() -> None:
 
 
 def raise_loopback() -> None:
+    """Bring `lo` up, which is down in a new network namespace: tests talk to localhost."""
     import _socket  # the C module alone: `socket` takes longer to import than all the rest
     import fcntl
 

@@ -86,6 +86,8 @@ def _run_keeper(spec: Spec, wake: int, own_processes: bool) -> dict[str, Any]:
         if not ready and stopping:
             break
     os.close(status)
+    if "errno" in answer:
+        answer.pop("status", None)  # the end of a child that never became the command
     return answer | {"stopped": stopping}
 
 

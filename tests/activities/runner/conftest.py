@@ -1,7 +1,7 @@
 """What the runner's tests share: a checkout, a way to run a command in it, and a pipe that tells who is still alive."""
 
 import os
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from activities.runner.process import Ended, run_command
 
 BARE = Isolation(no_network=False, own_processes=False)
 
-Run = Callable[..., Awaitable[Ended]]
+Run = Callable[..., Coroutine[Any, Any, Ended]]
 
 
 @pytest.fixture
@@ -64,8 +64,13 @@ def run(checkout: Path, log: Log, tmp_path: Path) -> Run:
         environment = check_environment(folders, [], os.environ)
         line = command if isinstance(command, str) else " ".join(command)
         made = plan(isolation, limits, timeout_sec, line, environment, (checkout, folders.top))
-        options = {"cwd": checkout, "environment": environment, "remove": (folders.top,)} | options
-        return await run_command(command, timeout_sec=timeout_sec, log_path=log.path, plan=made, **options)
+        asked: dict[str, Any] = {
+            "cwd": checkout,
+            "environment": environment,
+            "remove": (folders.top,),
+            **options,
+        }
+        return await run_command(command, timeout_sec=timeout_sec, log_path=log.path, plan=made, **asked)
 
     return runs
 

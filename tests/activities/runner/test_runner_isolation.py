@@ -5,17 +5,20 @@ import json
 import os
 import shutil
 import socket
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import activities.runner
 from activities.runner.environment import check_environment, make_folders
 from activities.runner.isolation import Isolation, Limits, identity_of, plan
+from activities.runner.launched import LAUNCHER
 from activities.runner.process import run_command
-from tests.activities.runner.conftest import BARE, Log, Run
+from tests.activities.runner.conftest import BARE, Holders, Log, Run
 
 OPEN_PATH = "/usr/bin:/bin"
 SYSTEM_PYTHON = "/usr/bin/python3"
@@ -164,18 +167,35 @@ async def test_a_server_that_is_not_root_isolates_its_runs_as_well(open_folder: 
     shutil.copytree(Path(activities.runner.__file__).parent / "launch", package / "launch")
     for folder in (package.parent, package):
         (folder / "__init__.py").write_text("")
+    launcher = package / "launch" / "__main__.py"
     report = await _report_of(
-        package / "launch" / "__main__.py", "id -u; ls /proc | grep -c '^[0-9]*$'; exit 6"
+        [SYSTEM_PYTHON, "-I", "-S", str(launcher)], "id -u; ls /proc | grep -c '^[0-9]*$'; exit 6", 65534
     )
     if "namespaces" in report["refused"]:
         assert report["status"] == 6 << 8
         pytest.skip(f"user namespaces are off here: {report['refused']['namespaces']}")
-    assert report["held"] == ["no_network"]
-    assert report["processes"] is True
-    assert report["status"] == 6 << 8
+    assert (report["held"], report["processes"]) == (["no_network"], True)
+    assert (report["status"], report["said"]) == (6 << 8, ["65534", "4"])
 
 
-async def _report_of(launcher: Path, command: str) -> dict[str, object]:
+@as_root
+async def test_a_kernel_that_gives_no_namespaces_is_said_and_the_run_goes_on(holders: Holders) -> None:
+    """Root without its capabilities, as in many containers."""
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        pytest.skip("no setpriv here")
+    bare = [setpriv, "--bounding-set", "-all", "--", sys.executable, "-I", "-S", str(LAUNCHER)]
+    command = f"exec 3>{holders.path}; setsid sleep 1000 & exit 6"
+    report = await _report_of(bare, command, 0)
+    assert report["held"] == []
+    assert report["refused"] == {"no_network": "Operation not permitted"}
+    assert report["no_processes"] == "Operation not permitted"
+    assert (report["status"], report["left"]) == (6 << 8, 0)
+    assert holders.said() == b""
+
+
+async def _report_of(launcher: list[str], command: str, user: int) -> dict[str, Any]:
+    """What a launcher reports of a command when `user` starts it, and what the command said."""
     control, keep = os.pipe()
     end, report = os.pipe()
     spec = {
@@ -184,13 +204,13 @@ async def _report_of(launcher: Path, command: str) -> dict[str, object]:
         "report": report,
     }  # fmt: skip
     process = await asyncio.create_subprocess_exec(
-        SYSTEM_PYTHON, "-I", "-S", launcher, json.dumps(spec),
-        pass_fds=(control, report), user=65534, group=65534, env={}, stdout=asyncio.subprocess.DEVNULL,
+        *launcher, json.dumps(spec),
+        pass_fds=(control, report), user=user, group=user, env={"PATH": OPEN_PATH}, stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     os.close(report)
-    await process.wait()
+    said, _ = await process.communicate()
     data = os.read(end, 65_536)
     for fd in (control, keep, end):
         os.close(fd)
-    answer: dict[str, object] = json.loads(data)
-    return answer
+    answer: dict[str, Any] = json.loads(data)
+    return answer | {"said": said.decode().split()}

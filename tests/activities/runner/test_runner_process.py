@@ -63,7 +63,7 @@ async def test_a_checkout_that_is_gone_is_a_problem(run: Run, tmp_path: Path) ->
 async def test_what_runs_past_its_time_is_ended_with_all_it_forked(
     run: Run, holders: Holders, ground: Isolation
 ) -> None:
-    ended = await run(ESCAPES.format(pipe=holders.path) + "sleep 1000", isolation=ground, timeout_sec=1.0)
+    ended = await run(ESCAPES.format(pipe=holders.path) + "sleep 1000", isolation=ground, timeout_sec=2.0)
     assert (ended.timed_out, ended.signal) == (True, "SIGTERM")
     assert holders.said() == b"up\n"
 
@@ -73,7 +73,7 @@ async def test_what_ignores_the_request_to_end_is_killed_after_the_grace(
     run: Run, holders: Holders, ground: Isolation
 ) -> None:
     deaf = f"exec 3>{holders.path}; trap '' TERM; echo up >&3; while :; do sleep 1000; done"
-    ended = await run(deaf, isolation=ground, timeout_sec=1.0, grace_sec=0.2)
+    ended = await run(deaf, isolation=ground, timeout_sec=2.0, grace_sec=0.2)
     assert (ended.timed_out, ended.exit_code, ended.signal) == (True, None, "SIGKILL")
     assert holders.said() == b"up\n"
 
@@ -81,7 +81,7 @@ async def test_what_ignores_the_request_to_end_is_killed_after_the_grace(
 @GROUNDS
 async def test_a_command_may_clean_up_when_its_time_is_over(run: Run, log: Log, ground: Isolation) -> None:
     polite = "trap 'echo cleaned; exit 5' TERM; echo up; while :; do sleep 0.05; done"
-    ended = await run(polite, isolation=ground, timeout_sec=1.0, grace_sec=30.0)
+    ended = await run(polite, isolation=ground, timeout_sec=2.0, grace_sec=30.0)
     assert log.text().endswith("cleaned\n")
     assert (ended.timed_out, ended.exit_code) == (True, 5)
 
@@ -120,7 +120,7 @@ async def test_a_cancelled_task_raises_only_after_all_processes_are_gone(
         f"mkfifo ready; {ESCAPES.format(pipe=holders.path).replace('echo up >&3', 'echo up >&3; : >ready')}"
     )
     task = asyncio.create_task(
-        run(waits + "cat ready; echo up; sleep 1000", isolation=ground, watching=watching)  # type: ignore[arg-type]
+        run(waits + "cat ready; echo up; sleep 1000", isolation=ground, watching=watching)
     )
     await up.wait()
     task.cancel()
@@ -132,9 +132,7 @@ async def test_a_cancelled_task_raises_only_after_all_processes_are_gone(
 async def test_a_task_cancelled_again_and_again_still_ends_its_processes(run: Run, holders: Holders) -> None:
     up = asyncio.Event()
     deaf = f"exec 3>{holders.path}; trap '' TERM; echo up >&3; echo up; while :; do sleep 1000; done"
-    task = asyncio.create_task(
-        run(deaf, watching=Watching(on_output=lambda _: up.set()), grace_sec=0.3)  # type: ignore[arg-type]
-    )
+    task = asyncio.create_task(run(deaf, watching=Watching(on_output=lambda _: up.set()), grace_sec=0.3))
     await up.wait()
     while not task.done():
         task.cancel()

@@ -1,0 +1,40 @@
+"""Risk: high with the sentence that made it so, and when a person is asked."""
+
+import pytest
+
+from protocol.states import Risk, When
+from rules.places import Place
+from rules.risk import asks_person, risk_of
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("pyproject.toml", "changes a dependency manifest or lock file (pyproject.toml)"),
+        ("web/package-lock.json", "changes a dependency manifest or lock file (web/package-lock.json)"),
+        ("db/migrations/0004_add.sql", "changes a database migration (db/migrations/0004_add.sql)"),
+        (".github/workflows/ci.yml", "changes CI or deploy configuration (.github/workflows/ci.yml)"),
+        ("Dockerfile", "changes CI or deploy configuration (Dockerfile)"),
+        ("src/", "changes a whole folder (src/)"),
+    ],
+)
+def test_a_risky_place_makes_the_risk_high_and_is_named(path: str, reason: str) -> None:
+    assert risk_of([Place(path)], 25) == (Risk.HIGH, [reason])
+
+
+def test_ordinary_files_are_low_risk() -> None:
+    assert risk_of([Place("src/cart.py"), Place("src/migrating.py", "Cart")], 25) == (Risk.LOW, [])
+
+
+def test_more_places_than_the_limit_are_high_risk() -> None:
+    risk, reasons = risk_of([Place(f"src/f{n}.py") for n in range(4)], 3)
+    assert risk is Risk.HIGH
+    assert reasons == ["changes 4 places, more than the project's limit of 3"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "low", "high"), [(When.NEVER, False, False), (When.HIGH, False, True), (When.ALWAYS, True, True)]
+)
+def test_a_project_chooses_when_a_person_is_asked(rule: When, low: bool, high: bool) -> None:
+    assert asks_person(rule, Risk.LOW) is low
+    assert asks_person(rule, Risk.HIGH) is high

@@ -1,78 +1,15 @@
-"""The `gitring` command. What runs a server reaches `runtime`, and only inside its own function."""
+"""The console script `gitring`: git's helper by the short way, everything else by the command tree."""
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-app = typer.Typer(
-    name="gitring",
-    help="Coordinates many coding agents on one Git repository.",
-    no_args_is_help=True,
-    pretty_exceptions_show_locals=False,
-    add_completion=False,
-)
-
-
-@app.command()
-def up(
-    data_dir: Annotated[
-        Path | None, typer.Option(help="Folder of everything; GITRING_DATA_DIR.", show_default=False)
-    ] = None,
-    port: Annotated[
-        int | None,
-        typer.Option(
-            help="Port of the gateway, 0 for free ports everywhere; GITRING_PORT.", show_default=False
-        ),
-    ] = None,
-    host: Annotated[
-        str | None, typer.Option(help="Address of the gateway; GITRING_HOST.", show_default=False)
-    ] = None,
-) -> None:
-    """Start everything on this machine and run it until Ctrl-C."""
-    from pydantic import ValidationError
-
-    from runtime.settings import Settings
-    from runtime.up import up as run_up
-
-    given = {"data_dir": data_dir, "port": port, "host": host}
-    try:
-        settings = Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
-    except ValidationError as problem:
-        raise typer.BadParameter(str(problem)) from problem
-    raise typer.Exit(run_up(settings))
-
-
-@app.command()
-def gateway() -> None:
-    """Run one gateway, set up by GITRING_… variables."""
-    _run_process("gateway")
-
-
-@app.command()
-def worker() -> None:
-    """Run one worker, set up by GITRING_… variables."""
-    _run_process("worker")
-
-
-@app.command()
-def relay() -> None:
-    """Run one relay, set up by GITRING_… variables."""
-    _run_process("relay")
-
-
-@app.command()
-def migrate() -> None:
-    """Bring database and stream to the shape of this version, then end."""
-    _run_process("migrate")
-
-
-def _run_process(name: str) -> None:
-    from runtime.__main__ import run_process
-
-    run_process(name)
+import sys
 
 
 def main() -> None:
-    """The console script."""
+    """Run one command and end with its exit code: 0 done, 1 refused, 2 wrong usage, 3 no server reached."""
+    if sys.argv[1:2] == ["git-credential"]:
+        # git starts this at every fetch, so it must not wait for the command tree to load.
+        from cli.git_credential import main as git_credential
+
+        sys.exit(git_credential(sys.argv[2:]))
+    from cli.app import app
+
     app()

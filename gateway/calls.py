@@ -16,7 +16,7 @@ from protocol.intents import WaitInput
 from protocol.projects import Caller
 from protocol.refusals import Refused, busy, outcome_unknown
 from protocol.tools import Tool
-from storage.sql.pool import OutcomeUnknown
+from storage.sql.pool import OutcomeUnknown, RecordBusy
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -79,6 +79,12 @@ class Calls:
             self._metrics.tool_called(tool.name, outcome)
 
     async def _run(self, tool: Tool, caller: Caller, given: BaseModel) -> BaseModel:
+        try:
+            return await self._answer(tool, caller, given)
+        except RecordBusy as problem:
+            raise busy("The record") from problem
+
+    async def _answer(self, tool: Tool, caller: Caller, given: BaseModel) -> BaseModel:
         operation = operation_of(self._surface, tool)
         if isinstance(given, WaitInput):
             return await self._wait(operation, caller, given)

@@ -9,7 +9,7 @@ import asyncio
 from asyncio.subprocess import Process
 
 import structlog
-from starlette.types import Receive, Send
+from starlette.types import Message, Receive, Send
 
 from gateway.git_access import Decide, GitAccess, Record
 from gateway.git_exchange import feed, finish, log_stderr, send_head
@@ -49,10 +49,20 @@ class Push:
     ) -> None:
         """Run the push and answer it."""
         path = self._access.repository
+
+        async def send_or_leave(message: Message) -> None:
+            # A client that is gone, or reads nothing, must not take an allowed push down with it.
+            if not self._gone.is_set():
+                try:
+                    async with asyncio.timeout(idle):
+                        await send(message)
+                except OSError:  # TimeoutError is one
+                    self.leave()
+
         with HookChannel() as channel:
             async with http_backend(path, request, settings, channel.env, (channel.child_fd,)) as process:
                 channel.child_started()
-                await self._until_done_or_given_up(process, channel, receive, send, idle)
+                await self._until_done_or_given_up(process, channel, receive, send_or_leave, idle)
 
     async def _until_done_or_given_up(
         self, process: Process, channel: HookChannel, receive: Receive, send: Send, idle: float
@@ -86,7 +96,7 @@ class Push:
         await process.wait()
         await self._settle()
         held = pumped.result()
-        if held is not None and not self._gone.is_set():
+        if held is not None:
             await finish(send, held if self._recorded else _fatal(_UNRECORDED))
 
     async def _pump(self, process: Process, send: Send) -> bytes | None:
@@ -98,7 +108,7 @@ class Push:
         while chunk := await process.stdout.read(_CHUNK):
             if self._allowed:
                 held += chunk
-            elif not self._gone.is_set():
+            else:
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
         return held
 

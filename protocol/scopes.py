@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, StringConstraints
 
 from protocol.wire import Input
 
@@ -42,7 +42,11 @@ def checked_symbol(symbol: str) -> str:
 
 
 Path = Annotated[
-    str, AfterValidator(checked_path), Field(description="From the repository root; a folder ends in '/'.")
+    str,
+    # A file name may well end in a space.
+    StringConstraints(strip_whitespace=False),
+    AfterValidator(checked_path),
+    Field(description="From the repository root; a folder ends in '/'."),
 ]
 Symbol = Annotated[
     str,

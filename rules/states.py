@@ -31,7 +31,7 @@ def why_closed(intent: IntentRow, conflicts: Sequence[ConflictRow]) -> tuple[str
             return None
         case State.HELD:
             held = holders(intent, conflicts)
-            until = f"until {numbers(held)} merges or is withdrawn" if held else "for the moment"
+            until = f"until {numbers(held)} merges" if held else "for the moment"
             return f"{label} is held {until}.", "Your work is safe locally. Call gitring_wait."
         case State.PLAN_REVIEW:
             return (

@@ -8,7 +8,7 @@ import asyncpg
 from bus.connect import BusUnreachable, connect
 from bus.stream import ensure_stream
 from runtime.settings import Settings
-from storage.sql.migrate import MigrationRefused, ensure_database, migrate
+from storage.sql.migrate import MigrationFailed, MigrationRefused, ensure_database, migrate
 
 
 class RecordUnreachable(Exception):
@@ -51,6 +51,6 @@ def main() -> None:
     """Run it with the settings of the environment and say what was applied, or exit 1 with the reason."""
     try:
         applied = asyncio.run(prepare_servers(Settings()))
-    except (SettingMissing, RecordUnreachable, BusUnreachable, MigrationRefused) as problem:
+    except (SettingMissing, RecordUnreachable, BusUnreachable, MigrationFailed, MigrationRefused) as problem:
         sys.exit(f"gitring migrate: {problem}")
     print("\n".join(f"applied {name}" for name in applied) or "nothing to apply")

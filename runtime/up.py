@@ -17,7 +17,7 @@ from runtime.ports import PortInUse
 from runtime.settings import Settings
 from runtime.stack import Bootstrap, Bootstrapped, Stack
 from runtime.supervise import GaveUp
-from storage.sql.migrate import MigrationRefused
+from storage.sql.migrate import MigrationFailed, MigrationRefused
 
 # What can go wrong on a machine, told in a line or two; anything else is a bug and keeps its trace.
 TOLD = (
@@ -26,6 +26,7 @@ TOLD = (
     NoAccount,
     ServerFailed,
     GaveUp,
+    MigrationFailed,
     MigrationRefused,
     RecordUnreachable,
     BusUnreachable,

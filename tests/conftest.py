@@ -11,6 +11,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 
 from runtime.embedded.postgres import Postgres
 from storage.sql.pool import open_pool
+from tests.support.engine import engine  # noqa: F401
 from tests.support.servers import (
     TemporalPlace,
     fresh_database,

@@ -26,6 +26,10 @@ class MigrationRefused(Exception):
     """The files and the database disagree; the text names the file and the next step."""
 
 
+class MigrationFailed(Exception):
+    """A file did not apply and left nothing; the text holds the database's reason."""
+
+
 @dataclass(frozen=True)
 class _File:
     name: str
@@ -41,6 +45,7 @@ async def migrate(connection: asyncpg.Connection, folder: Path = FOLDER) -> list
 
     Safe to run from several processes at once: the others wait, then find nothing left to do. Each file is one
     transaction that waits at most 4 s for a lock, so that it never stands in front of a running server.
+    Raises MigrationRefused or MigrationFailed.
     """
     files = _read(folder)
     await connection.execute("SELECT pg_advisory_lock($1)", LOCK)
@@ -97,12 +102,19 @@ def _pending(files: list[_File], applied: dict[str, str]) -> list[_File]:
 
 
 async def _apply(connection: asyncpg.Connection, file: _File) -> None:
-    async with connection.transaction():
-        await connection.execute("SET LOCAL lock_timeout = '4s'")
-        await connection.execute(file.text)
-        await connection.execute(
-            "INSERT INTO migration (name, sha256) VALUES ($1, $2)", file.name, file.sha256
-        )
+    try:
+        async with connection.transaction():
+            await connection.execute("SET LOCAL lock_timeout = '4s'")
+            await connection.execute(file.text)
+            await connection.execute(
+                "INSERT INTO migration (name, sha256) VALUES ($1, $2)", file.name, file.sha256
+            )
+    except asyncpg.LockNotAvailableError as problem:
+        raise MigrationFailed(
+            f"{file.name} waited 4 s for a table that others use and gave up. Run it again at a quieter moment."
+        ) from problem
+    except asyncpg.PostgresError as problem:
+        raise MigrationFailed(f"{file.name} did not apply: {problem}") from problem
 
 
 async def _create_database(dsn: str) -> None:
@@ -110,7 +122,7 @@ async def _create_database(dsn: str) -> None:
     connection = await asyncpg.connect(dsn, database="postgres")
     try:
         await connection.execute(f'CREATE DATABASE "{name}"')
-    except asyncpg.DuplicateDatabaseError:
-        pass  # another process was faster
+    except (asyncpg.DuplicateDatabaseError, asyncpg.UniqueViolationError):
+        pass  # another process was faster; the second error is how a tie in the same moment looks
     finally:
         await connection.close()

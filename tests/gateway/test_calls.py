@@ -116,7 +116,7 @@ async def test_each_call_is_counted_by_its_outcome() -> None:
 
     await calls.run(STATUS, samples.AGENT, READ)
     operations.script["status"] = busy_record
-    with pytest.raises(RecordBusy):
+    with pytest.raises(Refused):
         await calls.run(STATUS, samples.AGENT, READ)
     counted = {
         outcome: metrics.registry.get_sample_value(

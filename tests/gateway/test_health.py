@@ -40,7 +40,7 @@ async def test_requests_are_counted_by_route_and_never_by_raw_path() -> None:
     async with served(waits_held=lambda: 7.0) as edge:
         await edge.http.get(f"/api/v1/intents/{samples.INTENT}")
         await edge.http.get("/secret/path")
-        await edge.http.request("BREW", "/healthz")
+        await edge.http.request("PROPFIND", "/healthz")
         await edge.http.get("/git/p.git/info/refs")
         async with edge.mcp("2026-07-28") as client:
             await client.call_tool("gitring_board", {})

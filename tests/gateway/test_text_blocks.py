@@ -89,6 +89,7 @@ def test_the_blocks_read_back_as_the_structured_requests_whatever_anybody_wrote(
         assert all(char.isprintable() or char == "\n" for char in text)
 
 
+@settings(deadline=None)
 @given(
     st.text(
         st.characters(categories=["L", "N", "P", "S"], include_characters=" \n"), min_size=1, max_size=300

@@ -85,7 +85,7 @@ def brief_worker() -> None:
 def up(folder: str, gateway_kind: str = "gateway") -> None:
     """`gitring up --port 0` with the stand-ins."""
     from runtime.stack import Stack
-    from runtime.up import run_stack
+    from runtime.up import run_stack, say_line
 
     settings = Settings(data_dir=Path(folder), port=0)
     commands = COMMANDS | {"gateway": command(gateway_kind)}

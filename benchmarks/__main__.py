@@ -1,0 +1,94 @@
+"""`python -m benchmarks`: start a gitring, measure it, print one table, keep it in `benchmarks/results/latest.json`."""
+
+import argparse
+import asyncio
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable
+from pathlib import Path
+
+from benchmarks import declares, landings, transfers, waits
+from benchmarks.repository import make_repository
+from benchmarks.rows import Row, keep, table
+from benchmarks.stack import Stack, start, stop
+
+PARTS = ("declares", "waits", "landings", "push")
+READY_SEC = 8.0
+
+
+async def measure(folder: Path, parts: list[str]) -> list[Row]:
+    """All rows of the chosen parts; the folder holds everything that is made."""
+    data, source = folder / "data", await make_repository(folder / "source")
+    first = await start(data)
+    await stop(first)
+    stack = await start(data)
+    rows = [
+        Row("ready from `gitring up`, new folder", f"{first.ready_sec:.1f} s"),
+        _ready("ready from `gitring up`, used folder", stack.ready_sec),
+    ]
+    try:
+        await _parts(stack, source, folder, parts, rows)
+    finally:
+        stopped = await stop(stack)
+    again = await start(data)
+    await stop(again)
+    rows.insert(2, _ready("the same, folder of this whole run", again.ready_sec))
+    rows.insert(3, Row("stopped from SIGINT, after this whole run", f"{stopped:.1f} s"))
+    return rows
+
+
+def _ready(metric: str, seconds: float) -> Row:
+    return Row(metric, f"{seconds:.1f} s", "≤ 8 s", seconds <= READY_SEC, {"sec": seconds})
+
+
+async def _parts(stack: Stack, source: Path, folder: Path, parts: list[str], rows: list[Row]) -> None:
+    async def part(name: str, measuring: Awaitable[list[Row]]) -> None:
+        began = time.monotonic()
+        found = await measuring
+        rows.extend(found)
+        print(table(found), f"\n  {name}: {time.monotonic() - began:.0f} s\n", flush=True)
+
+    if "declares" in parts:
+        await part("one client", declares.one_client(stack, source))
+        await part("many clients", declares.at_once(stack, source))
+    if "landings" in parts:
+        await part("landings", landings.all_landings(stack, source, folder))
+    if "push" in parts:
+        await part("a large push", transfers.large_push(stack, source, folder))
+    if "declares" in parts or "waits" in parts:
+        began = time.monotonic()
+        found, crowd = await declares.many_live(stack, source)
+        rows.extend(found)
+        print(table(found), f"\n  many live intents: {time.monotonic() - began:.0f} s\n", flush=True)
+        if "waits" in parts:
+            await part("waits", waits.all_waits(crowd.project, crowd.intents))
+
+
+def main() -> int:
+    """Measure, print and keep; the exit code is 0 even when a target is missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "parts", nargs="*", choices=[*PARTS, []], help=f"some of {', '.join(PARTS)}; all by default"
+    )
+    parser.add_argument(
+        "--folder", type=Path, help="where to work; a temporary folder by default, removed at the end"
+    )
+    given = parser.parse_args()
+    folder: Path = given.folder or Path(tempfile.mkdtemp(prefix="gitring-bench-"))
+    folder.mkdir(exist_ok=True)
+    began = time.monotonic()
+    try:
+        rows = asyncio.run(measure(folder, given.parts or list(PARTS)))
+    finally:
+        if given.folder is None:
+            shutil.rmtree(folder, ignore_errors=True)
+    print(table(rows))
+    if not given.parts:
+        keep(rows, time.monotonic() - began)
+    print(f"\n{time.monotonic() - began:.0f} s in all; missed: {sum(row.holds is False for row in rows)}")
+    return 0
+
+
+sys.exit(main())

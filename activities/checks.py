@@ -12,6 +12,8 @@ from activities.change import Change, change_project
 from activities.folders import Folders
 from activities.queue import definition_of
 from activities.runner.check import run_check
+from activities.runner.isolation import Isolation
+from activities.runner.launched import Watching
 from protocol.checks import CheckDefinition, CheckState, RunResult
 from protocol.events import EventType
 from protocol.ids import CommitId
@@ -124,7 +126,15 @@ class Checks:
                     self._folders.repository(request.project_id), CommitId(request.commit), tree
                 )
                 log = scratch / "log"
-                result = await run_check(definition, tree, log, log_limit=_LOG_LIMIT)
+                result = await run_check(
+                    definition,
+                    tree,
+                    log,
+                    watching=Watching(heartbeat=lambda written: activity.heartbeat(written)),
+                    isolation=Isolation(no_network=not definition.network),
+                    log_limit=_LOG_LIMIT,
+                    scratch=scratch,
+                )
                 return result, _read(log)
         finally:
             await asyncio.shield(remove(scratch))
@@ -138,6 +148,7 @@ class Checks:
             summary=result.summary,
             failure=result.failure.model_dump(mode="json") if result.failure else None,
             log=log,
+            timed_out=result.timed_out,
             now=change.now,
         )
         _tell(

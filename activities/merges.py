@@ -31,6 +31,7 @@ from storage.git import merge
 from storage.git.commits import Signature
 from storage.git.errors import StaleRef
 from storage.git.names import line_ref
+from storage.git.repository import Repository
 from storage.sql import intents, places, projects, queue
 from storage.sql.pool import transaction
 
@@ -44,14 +45,16 @@ class Merges:
 
     @activity.defn(name="build_candidate")
     async def build(self, wanted: BuildCandidate) -> Candidate:
-        """Merge the entries one on the other; those that conflict are left out and named."""
+        """Merge the entries one on the other; those that conflict are left out and named.
+
+        One that goes after a conflicting one is left out without a word: it waits for the next round.
+        """
         repository = self._folders.repository(wanted.project_id)
-        members = [_member(entry, wanted.at) for entry in wanted.entries]
-        chain = await merge.merge_chain(repository, CommitId(wanted.line_head), members)
+        entries, chain = await self._chain(repository, wanted, wanted.entries)
         tree = await repository.tree_of(CommitId(wanted.line_head))
         merged: list[Merged] = []
         conflicting: list[Conflicting] = []
-        for entry, outcome in zip(wanted.entries, chain.outcomes, strict=True):
+        for entry, outcome in zip(entries, chain.outcomes, strict=True):
             if isinstance(outcome, merge.Conflicted):
                 conflicting.append(
                     Conflicting(
@@ -74,6 +77,17 @@ class Merges:
             )
         return Candidate(line_head=wanted.line_head, members=merged, conflicting=conflicting)
 
+    async def _chain(
+        self, repository: Repository, wanted: BuildCandidate, entries: Sequence[QueueEntry]
+    ) -> tuple[Sequence[QueueEntry], merge.Chain]:
+        while True:
+            members = [_member(entry, wanted.at) for entry in entries]
+            chain = await merge.merge_chain(repository, CommitId(wanted.line_head), members)
+            kept = _without_orphans(entries, chain.outcomes)
+            if len(kept) == len(entries):
+                return entries, chain
+            entries = kept
+
     @activity.defn(name="land")
     async def land(self, wanted: LandCandidate) -> Landed:
         """Land a tested candidate, or say why it has to be built again."""
@@ -82,7 +96,7 @@ class Merges:
             if opened is None:
                 rows = await intents.many(change.connection, [m.intent_id for m in wanted.candidate.members])
                 if _landed_before(rows, wanted.candidate.members):
-                    return Landed(state=LandingState.LANDED, merged=wanted.candidate.members)
+                    return _landed_by_an_earlier_try(wanted.candidate.members)
                 if not _still_queued(rows, wanted.candidate.members):
                     return Landed(state=LandingState.CHANGED)
                 await queue.prepare(
@@ -107,8 +121,8 @@ class Merges:
         async with change_project(self._pool, project_id) as change:
             still_open = await queue.open_landing(change.connection, project_id, line)
             if still_open is None or still_open.id != marker.id:
-                return Landed(
-                    state=LandingState.LANDED if moved else LandingState.STALE, merged=marker.members
+                return (
+                    _landed_by_an_earlier_try(marker.members) if moved else Landed(state=LandingState.STALE)
                 )
             if not moved:
                 await queue.close(change.connection, marker.id, "abandoned", change.now)
@@ -158,11 +172,33 @@ def _member(entry: QueueEntry, at: int) -> merge.Member:
     )
 
 
+def _without_orphans(
+    entries: Sequence[QueueEntry], outcomes: Sequence[merge.Outcome]
+) -> Sequence[QueueEntry]:
+    """The entries but for those that go after one that conflicts, or after one left out for that."""
+    missing: set[str] = set()
+    kept: list[QueueEntry] = []
+    for entry, outcome in zip(entries, outcomes, strict=True):
+        if missing.intersection(entry.goes_after):
+            missing.add(entry.intent_id)
+            continue
+        if isinstance(outcome, merge.Conflicted):
+            missing.add(entry.intent_id)
+        kept.append(entry)
+    return kept
+
+
 def _still_queued(rows: dict[str, IntentRow], members: Sequence[Merged]) -> bool:
     return all(
         rows[m.intent_id].queued_at is not None and rows[m.intent_id].submitted_head == m.head
         for m in members
     )
+
+
+def _landed_by_an_earlier_try(members: list[Merged]) -> Landed:
+    """The earlier try was cut short before its wakes were sent; those that were released are the sweep's."""
+    wake = sorted(member.intent_id for member in members)
+    return Landed(state=LandingState.LANDED, merged=members, wake_intents=wake)
 
 
 def _landed_before(rows: dict[str, IntentRow], members: Sequence[Merged]) -> bool:

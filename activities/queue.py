@@ -1,5 +1,7 @@
 """Short record steps of a line's queue: read it, and give intents back."""
 
+from collections.abc import Collection
+
 import asyncpg
 from temporalio import activity
 
@@ -9,6 +11,7 @@ from protocol.checks import CheckDefinition
 from protocol.projects import ProjectSettings
 from protocol.queue import CheckOutcome, Conflicting, Member, QueueEntry, QueueSnapshot, Returned
 from protocol.records import IntentRow
+from rules.landing_order import landing_order
 from rules.merge_message import merge_message
 from storage.sql import intents, projects, queue
 from storage.sql.pool import transaction
@@ -21,12 +24,15 @@ def definition_of(settings: ProjectSettings) -> CheckDefinition | None:
     if settings.test is None:
         return None
     return CheckDefinition(
-        command=settings.test, timeout_sec=settings.timeout_sec, environment=settings.environment
+        command=settings.test,
+        timeout_sec=settings.timeout_sec,
+        environment=tuple(settings.environment),
+        network=settings.network,
     )
 
 
-def entry_of(row: IntentRow) -> QueueEntry:
-    """What a candidate needs of an intent: its head, and everything its merge commit will say."""
+def entry_of(row: IntentRow, goes_after: Collection[str] = ()) -> QueueEntry:
+    """What a candidate needs of an intent: its head, what it goes after, and what its merge commit will say."""
     return QueueEntry(
         intent_id=row.id,
         number=row.number,
@@ -35,6 +41,7 @@ def entry_of(row: IntentRow) -> QueueEntry:
         message=merge_message(row.number, row.title, row.goal, row.id, row.issue),
         author_name=row.person_name,
         author_email=f"{row.person_id}@gitring.invalid",
+        goes_after=sorted(goes_after),
     )
 
 
@@ -50,13 +57,17 @@ class Queue:
         """One snapshot of a line's queue."""
         async with transaction(self._pool, isolation="repeatable_read", readonly=True) as connection:
             found = await projects.line(connection, project_id, line)
-            rows = await queue.queued(connection, project_id, line, MOST_ENTRIES)
+            rows = {row.id: row for row in await queue.queued(connection, project_id, line, MOST_ENTRIES)}
+            goes_after = await queue.open_dependencies(connection, list(rows))
             marker = await queue.open_landing(connection, project_id, line)
         return QueueSnapshot(
             project_id=project_id,
             line=line,
             head=found.head if found else None,
-            entries=[entry_of(row) for row in rows],
+            entries=[
+                entry_of(rows[intent_id], goes_after.get(intent_id, ()))
+                for intent_id in landing_order(list(rows), goes_after)
+            ],
             paused=found.paused if found else None,
             open_landing=marker.id if marker else None,
         )

@@ -116,12 +116,15 @@ class Records:
             async with writing(self._pool, command) as change:
                 if before := await finished_before(change, command):
                     return before
-                row = (await own_records(change, command)).intent
+                records = await own_records(change, command)
+                row = records.intent
                 must_withdraw(
                     row, await queue.is_landing(change.connection, row.project_id, row.line, row.id)
                 )
                 moved = await change.move(row, State.WITHDRAWN, reason=command.input.reason)
                 await end_intents(change, [moved.id])
+                # Whoever waits in the queue for this one waits no longer.
+                change.wake_line = any(not follower.state.final for follower in records.followers)
                 return await finish(change, command)
         except Refused as refused:
             return Outcome(refusal=refused.refusal)

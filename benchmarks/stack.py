@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 READY = b"gitring is ready"
+COMMAND = (str(Path(sys.executable).with_name("gitring")), "up")
 PATIENCE = 120.0
 
 
@@ -51,7 +52,7 @@ async def start(folder: Path) -> Stack:
     """Start `gitring up` on `folder` with free ports and wait until it says that it is ready."""
     began = time.monotonic()
     process = await asyncio.create_subprocess_exec(
-        *(str(Path(sys.executable).with_name("gitring")), "up", "--data-dir", str(folder), "--port", "0"),
+        *(*COMMAND, "--data-dir", str(folder), "--port", "0"),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,

@@ -46,10 +46,11 @@ def served(run: Callable[..., Shown | Streamed]) -> Callable[..., None]:
     ) -> None:
         try:
             with open_session(lambda: find_connection(url, token, connection)) as session:
-                show(run(session, **given), as_json)
+                exit_code = show(run(session, **given), as_json)
         except Failed as problem:
             print(problem.text, file=sys.stderr)
-            raise typer.Exit(problem.exit_code) from None
+            exit_code = problem.exit_code
+        raise typer.Exit(exit_code)
 
     own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
     common = [

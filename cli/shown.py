@@ -20,11 +20,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Shown:
-    """One answer: its JSON, and the same for reading."""
+    """One answer: its JSON, the same for reading (made only when it is read), and how the command ends."""
 
     answer: Any
     lines: Iterable[str] = ()
     table: Table | None = None
+    exit_code: int = 0
 
 
 @dataclass(frozen=True)
@@ -35,19 +36,20 @@ class Streamed:
     line: Callable[[Any], str] = field(default=one_line)
 
 
-def show(shown: Shown | Streamed, as_json: bool) -> None:
-    """Print it."""
+def show(shown: Shown | Streamed, as_json: bool) -> int:
+    """Print it; the exit code."""
     if isinstance(shown, Streamed):
         for answer in shown.answers:
             print(_compact(answer) if as_json else shown.line(answer), flush=True)
-        return
+        return 0
     if as_json:
         print(json.dumps(shown.answer, indent=2, ensure_ascii=False))
-        return
+        return shown.exit_code
     if shown.table:
         _show_table(shown.table)
     for line in shown.lines:
         print(line)
+    return shown.exit_code
 
 
 def _compact(answer: Any) -> str:

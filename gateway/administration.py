@@ -183,6 +183,7 @@ def _first_settings(given: CreateProject) -> ProjectSettings:
         test=given.checks.test,
         timeout_sec=given.checks.timeout_sec,
         environment=list(given.checks.environment),
+        network=given.checks.network,
     )
 
 
@@ -194,5 +195,6 @@ def _changed_settings(old: ProjectSettings, given: ChangeSettings) -> ProjectSet
             "test": checks.test if checks else None,
             "timeout_sec": checks.timeout_sec if checks else old.timeout_sec,
             "environment": list(checks.environment) if checks else [],
+            "network": checks.network if checks else False,
         }
     return ProjectSettings(**{**old.model_dump(), **values})

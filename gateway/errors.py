@@ -114,7 +114,7 @@ def _http(error: HTTPException, request: Request) -> Response:
         405: (
             "method_not_allowed",
             f"This address does not take {request.method}.",
-            "Use a method named in the Allow header.",
+            "GET /openapi.json lists the methods each address takes.",
         ),
     }
     fallback = ("invalid_input", str(error.detail), "Correct the request and send it again.")

@@ -102,7 +102,12 @@ class Reads:
             default_line=row.default_line,
             head=head,
             live_intents=live,
-            checks=Checks(test=settings.test, timeout_sec=settings.timeout_sec),
+            checks=Checks(
+                test=settings.test,
+                timeout_sec=settings.timeout_sec,
+                environment=settings.environment,
+                network=settings.network,
+            ),
             plan_review=settings.plan_review,
             merge_approval=settings.merge_approval,
             mediation=settings.mediation,

@@ -24,12 +24,14 @@ class CheckDefinition(Answer):
     """One check of a project: `command` is run by `/bin/sh -c` at the root of a checkout.
 
     `timeout_sec` is seconds of wall time; `environment` names the server's variables that the command may see.
+    Without `network` it reaches loopback only, where the kernel can see to that.
     """
 
     name: CheckName = "test"
     command: Command
     timeout_sec: int = Field(default=900, ge=1, le=MAX_TIMEOUT_SEC)
     environment: tuple[VariableName, ...] = Field(default=(), max_length=64)
+    network: bool = False
 
     def digest(self) -> str:
         """SHA-256 over this definition and the runner's version: equal digests on equal trees end alike."""

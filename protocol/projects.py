@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from protocol.checks import Command, VariableName
 from protocol.scopes import Path
 from protocol.states import Mediation, When
 from protocol.wire import Answer, Input, Record
@@ -18,13 +19,15 @@ LineName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-
 class ChecksInput(Input):
     """The project's test command."""
 
-    test: Annotated[
-        str, Field(max_length=10_000, description="A shell command, run at the root of the checkout.")
-    ]
+    test: Annotated[Command, Field(description="A shell command, run at the root of the checkout.")]
     timeout_sec: Annotated[int, Field(ge=1, le=86_400)] = 900
     environment: Annotated[
-        list[str], Field(max_length=50, description="Names passed through to the check.")
+        list[VariableName],
+        Field(max_length=50, description="Names of the server's variables that the check may see."),
     ] = []
+    network: Annotated[
+        bool, Field(description="Let the check reach the network; off, it has loopback only.")
+    ] = False
 
 
 class CreateProject(Input):
@@ -44,6 +47,7 @@ class ProjectSettings(Record):
     test: str | None = None
     timeout_sec: int = 900
     environment: list[str] = []
+    network: bool = False
     plan_review: When = When.HIGH
     merge_approval: When = When.HIGH
     mediation: Mediation | None = None
@@ -67,6 +71,8 @@ class Checks(Answer):
 
     test: str | None
     timeout_sec: int
+    environment: list[str] = []
+    network: bool = False
 
 
 class Project(Answer):

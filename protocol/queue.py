@@ -7,7 +7,7 @@ from protocol.wire import Record
 
 
 class QueueEntry(Record):
-    """One intent in the queue of a line, in landing order."""
+    """One intent in the queue of a line, in landing order; `goes_after` are its dependencies in the same queue."""
 
     intent_id: str
     number: int
@@ -16,6 +16,7 @@ class QueueEntry(Record):
     message: str
     author_name: str
     author_email: str
+    goes_after: list[str] = []
 
 
 class QueueSnapshot(Record):

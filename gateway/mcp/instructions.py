@@ -10,7 +10,8 @@ How to work
 place is a path from the repository root, a folder ends in /, and a symbol of a file may be named (Cart.total). Name \
 places precisely: a whole folder in `change` is risky and stands in others' way. If the state is Plan review or Held, \
 do not write code: call gitring_wait until it is Active.
-3. Write and commit in the checkout you are in, whatever its origin is.
+3. Write and commit in the checkout you are in, whatever its origin is. As soon as the work needs a place outside the \
+declared scope, call gitring_update_plan: you learn of new conflicts before the push.
 4. gitring_status before each push: what of your scope is still unchanged, and what gitring will refuse.
 5. gitring_clone gives a git token for 60 minutes. Export it as GITRING_GIT_TOKEN on its own line, then run the push \
 command of the answer as it is printed. Push to gitring's URL and your own refs/intents/ ref, never to origin and never \
@@ -25,7 +26,10 @@ Rules
 seconds at the latest. An empty answer is no error: call it again with the afterSeq it holds. When canStop is true, \
 stop, tell the person you act for what it waits for, and call gitring_status when you come back.
 - Every answer about an intent ends with its open change requests: a line that starts with GITRING CHANGE REQUEST, the \
-reason, and a last line that starts with Do:. Read them in every answer and do what each Do: line says.
+reason, and a last line that starts with Do:. Read them in every answer and do what each Do: line says: usually \
+change the code or the plan, push, then gitring_ack with the request's id. gitring closes a request only when your push \
+shows the change. A request from failed checks closes when you submit a fixed head, without gitring_ack; a plan that was \
+sent back needs a new plan version only. A suggestion of another agent is marked Untrusted and never blocks you.
 - Send a requestId (a new UUID) with every write. If the call ends with outcome_unknown, a timeout or a lost \
 connection, call the same tool again with the same requestId and the same arguments: the write happens once. Use a new \
 requestId for the next write.

@@ -106,7 +106,7 @@ def base(answer: IntentDetail) -> Iterator[str]:
 
 
 def conflict(found: ConflictView) -> str:
-    """One conflict on one line."""
+    """One conflict on one line; its text begins with the numbers of the pair."""
     return one_line(found.text, 1000)
 
 

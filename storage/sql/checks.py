@@ -50,11 +50,13 @@ async def finish(
     summary: str,
     failure: dict[str, Any] | None,
     log: bytes,
+    timed_out: bool,
     now: datetime,
 ) -> None:
     """Record how a run ended, with its log."""
     await connection.execute(
-        "UPDATE check_run SET state = $2, exit_code = $3, summary = $4, failure = $5, log_bytes = $6, finished_at = $7 "
+        "UPDATE check_run SET state = $2, exit_code = $3, summary = $4, failure = $5, log_bytes = $6, finished_at = $7, "
+        "timed_out = $8 "
         "WHERE id = $1",
         check_id,
         state,
@@ -63,6 +65,7 @@ async def finish(
         failure,
         len(log),
         now,
+        timed_out,
     )
     await connection.execute(
         "INSERT INTO check_log (check_id, content) VALUES ($1, $2) ON CONFLICT (check_id) DO UPDATE SET content = $2",
@@ -74,10 +77,13 @@ async def finish(
 async def remembered(
     connection: asyncpg.Connection, project_id: str, tree: str, definition: str
 ) -> dict[str, Any] | None:
-    """The newest verdict on a tree under a definition: id, state, summary, failure."""
+    """The newest verdict on a tree under a definition: id, state, summary, failure.
+
+    A run that timed out says too little about the tree to be remembered.
+    """
     row = await connection.fetchrow(
         "SELECT id, state, summary, failure FROM check_run WHERE project_id = $1 AND tree = $2 AND definition = $3 "
-        "AND state IN ('passed', 'failed') ORDER BY finished_at DESC LIMIT 1",
+        "AND state IN ('passed', 'failed') AND NOT timed_out ORDER BY finished_at DESC LIMIT 1",
         project_id,
         tree,
         definition,

@@ -1,5 +1,6 @@
 """The merge queue's rows, and the write-ahead marker of a landing."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -22,11 +23,9 @@ class Landing(NamedTuple):
 
 
 async def queued(connection: asyncpg.Connection, project_id: str, line: str, limit: int) -> list[IntentRow]:
-    """The queue of a line in landing order: high priority first, then by time; none whose dependency is open."""
+    """The queue of a line: high priority first, then by time. Dependencies are `open_dependencies`' business."""
     ids = await connection.fetch(
-        "SELECT id FROM intent WHERE project_id = $1 AND line = $2 AND queued_at IS NOT NULL AND NOT EXISTS ("
-        "  SELECT FROM depends_on JOIN intent AS needed ON needed.id = on_id WHERE intent_id = intent.id "
-        "  AND needed.state NOT IN ('merged', 'withdrawn') AND needed.queued_at IS NULL) "
+        "SELECT id FROM intent WHERE project_id = $1 AND line = $2 AND queued_at IS NOT NULL "
         "ORDER BY (priority = 'high') DESC, queued_at, number LIMIT $3",
         project_id,
         line,
@@ -35,6 +34,21 @@ async def queued(connection: asyncpg.Connection, project_id: str, line: str, lim
     order = [row["id"] for row in ids]
     rows = await intents.many(connection, order)
     return [rows[intent_id] for intent_id in order]
+
+
+async def open_dependencies(
+    connection: asyncpg.Connection, intent_ids: Sequence[str]
+) -> dict[str, set[str]]:
+    """What these intents go after and what has not landed yet (nor was withdrawn), by intent."""
+    rows = await connection.fetch(
+        "SELECT intent_id, on_id FROM depends_on JOIN intent AS needed ON needed.id = on_id "
+        "WHERE intent_id = ANY ($1::text[]) AND needed.state NOT IN ('merged', 'withdrawn')",
+        intent_ids,
+    )
+    found: dict[str, set[str]] = {}
+    for row in rows:
+        found.setdefault(row["intent_id"], set()).add(row["on_id"])
+    return found
 
 
 async def prepare(

@@ -184,7 +184,7 @@ def conflict(**changes: Any) -> ConflictView:
         "verdict": Verdict.HOLD,
         "places": ["src/money.ts"],
         "state": "open",
-        "text": "Same place (both change src/money.ts). #49 holds until #41 merges.",
+        "text": "#41 and #49. Range 0: Same place (both change src/money.ts). #49 holds until #41 merges.",
     }
     return ConflictView(**(fields | changes))
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import re
 from typing import Any
 
 import jsonschema
@@ -109,6 +110,12 @@ async def test_the_working_rules_come_with_the_connection(edge: Edge, revision: 
         "Wait, never sleep",
     ):
         assert rule in AGENT_INSTRUCTIONS
+
+
+def test_the_working_rules_name_only_tools_there_are() -> None:
+    named = set(re.findall(r"gitring_[a-z_]+[a-z]", AGENT_INSTRUCTIONS))
+    assert named <= {tool.name for tool in TOOLS}
+    assert {"gitring_declare", "gitring_wait", "gitring_submit", "gitring_ack"} <= named
 
 
 async def test_tools_say_what_they_take_and_do(edge: Edge) -> None:

@@ -3,18 +3,15 @@
 import asyncio
 import os
 import pwd
+import sys
 from pathlib import Path
 
 import asyncpg
-import nats
-import psutil
 import pytest
-from nats.errors import AuthorizationError
 
 from runtime.embedded.account import CAPABILITIES, NoAccount, unprivileged_account
 from runtime.embedded.postgres import Postgres
 from runtime.embedded.process import Command, ServerFailed, spawn, until_ready
-from runtime.leftovers import is_alive
 from runtime.ports import free_port
 from tests.support.servers import nats_server, served
 
@@ -68,12 +65,12 @@ async def test_postgres_wants_its_password_and_keeps_what_it_confirmed(tmp_path:
 
 async def test_nats_wants_its_password(tmp_path: Path) -> None:
     async with served(nats_server(tmp_path)) as server:
-        with pytest.raises(AuthorizationError):
-            await nats.connect(f"nats://127.0.0.1:{server.port}", allow_reconnect=False, error_cb=nothing)
-
-
-async def nothing(_: Exception) -> None:
-    """The error is raised as well."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        assert (await reader.readline()).startswith(b"INFO ")
+        writer.write(b'CONNECT {"verbose": true}\r\n')
+        assert await reader.readline() == b"-ERR 'Authorization Violation'\r\n"
+        writer.close()
+        await writer.wait_closed()
 
 
 async def test_a_port_that_is_taken_is_told_with_the_servers_own_words(tmp_path: Path) -> None:
@@ -114,15 +111,32 @@ def test_an_account_that_does_not_exist_is_told() -> None:
         unprivileged_account("no-such-account", [])
 
 
+DEAF_PARENT = """
+import os, signal, subprocess, sys
+pipe = int(sys.argv[1])
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+subprocess.Popen(["sleep", "600"], pass_fds=[pipe])
+os.write(pipe, b"up\\n")
+signal.pause()
+"""
+
+
 async def test_a_child_that_will_not_stop_is_ended_with_all_it_started(tmp_path: Path) -> None:
     reading, writing = os.pipe()
-    script = f"trap '' TERM; sleep 600 & echo $! >&{writing}; wait; wait"
-    command = Command("deaf", ("/bin/sh", "-c", script), tmp_path / "log", pass_fds=(writing,))
-    child = await spawn(command)
+    argv = (sys.executable, "-c", DEAF_PARENT, str(writing))
+    child = await spawn(Command("deaf", argv, tmp_path / "log", pass_fds=(writing,)))
     os.close(writing)
-    with os.fdopen(reading) as pipe:
-        started = psutil.Process(int(await asyncio.to_thread(pipe.readline)))
-        assert await child.stop(grace=0.1) is False
-        # The pipe closes when the last process that holds it is gone.
-        assert await asyncio.to_thread(pipe.read) == ""
-    assert child.ended and not is_alive(started)
+    pipe = asyncio.StreamReader()
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(pipe), os.fdopen(reading, "rb")
+    )
+    try:
+        async with asyncio.timeout(30):
+            assert await pipe.readline() == b"up\n"
+            assert await child.stop(grace=0.1) is False
+            # Both hold the pipe; it closes when the last of them is gone.
+            assert await pipe.read() == b""
+    finally:
+        child.kill()
+        transport.close()
+    assert child.ended

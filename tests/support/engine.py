@@ -159,6 +159,17 @@ class ProjectUnderTest:
         given = DecideInput(decision=decision, subject=subject, note=note)
         return await self.engine.operations.decide(self.engine.owner, intent.intent.id, given)
 
+    async def returned(self, intent: IntentDetail) -> WaitAnswer:
+        """Wait until the intent came back with a change request."""
+        seq = 0
+        async with asyncio.timeout(60):
+            while True:
+                given = WaitInput(intent_id=intent.intent.id, after_seq=seq, seconds=30)
+                answer = await self.engine.operations.wait(self.agent, given)
+                if answer.change_requests:
+                    return answer
+                seq = answer.after_seq
+
     async def until(self, intent: IntentDetail, state: State) -> WaitAnswer:
         """Wait, as an agent does, until the intent is in `state`."""
         seq = 0

@@ -43,7 +43,7 @@ async def test_failed_checks_send_the_intent_back_and_a_new_head_closes_the_requ
     intent = await project.declare("app/f1.py")
     bad = await project.push(intent, {"app/f1.py": "broken\n"})
     await project.submit(intent)
-    back = await project.until(intent, State.ACTIVE) if False else await _returned(project, intent)
+    back = await project.returned(intent)
     request = back.change_requests[0]
     assert (request.kind, request.blocking) == ("check", True)
     assert request.reason.startswith(
@@ -55,20 +55,6 @@ async def test_failed_checks_send_the_intent_back_and_a_new_head_closes_the_requ
     await project.push(back, {"app/f1.py": "fine\n"}, onto=bad)
     assert (await project.submit(intent)).change_requests == []
     assert (await project.until(intent, State.MERGED)).checks[0].state == "passed"
-
-
-async def _returned(project, intent):  # type: ignore[no-untyped-def]
-    """Wait for the change request that a failed verdict opens."""
-    from protocol.intents import WaitInput
-
-    seq = 0
-    while True:
-        answer = await project.engine.operations.wait(
-            project.agent, WaitInput(intent_id=intent.intent.id, after_seq=seq, seconds=30)
-        )
-        if answer.change_requests:
-            return answer
-        seq = answer.after_seq
 
 
 async def test_without_a_test_command_the_check_is_skipped_and_a_person_approves(engine: Engine) -> None:
@@ -136,7 +122,7 @@ async def test_work_that_does_not_merge_comes_back_with_the_files_named(engine: 
     second = await project.declare("app/f2.py")
     await project.push(second, {"app/f1.py": "two\n"}, onto=first.intent.base)
     await project.submit(second)
-    back = await _returned(project, second)
+    back = await project.returned(second)
     assert back.change_requests[0].kind == "merge"
     assert back.change_requests[0].reason.endswith("the lines conflict in app/f1.py.")
     assert back.drift == ["app/f1.py"]

@@ -204,6 +204,7 @@ CREATE TABLE check_run (
     command      text,
     state        text NOT NULL CHECK (state IN ('running', 'passed', 'failed', 'error', 'skipped', 'cancelled')),
     exit_code    integer,
+    timed_out    boolean NOT NULL DEFAULT false,
     summary      text NOT NULL DEFAULT '',
     failure      jsonb,                      -- protocol.checks.TestFailure
     log_bytes    bigint NOT NULL DEFAULT 0,

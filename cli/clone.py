@@ -61,7 +61,9 @@ def steps_of(answer: dict[str, Any], folder: Path | None) -> tuple[list[list[str
     for step in steps:
         flags = {word for word in step if word.startswith("-")}
         if step[0] != "git" or not flags <= _FLAGS or not any(word in _STEPS for word in step[1:4]):
-            raise Failed(f"The server asks for a git step this gitring does not know: {one_line(shlex.join(step))}")
+            raise Failed(
+                f"The server asks for a git step this gitring does not know: {one_line(shlex.join(step))}"
+            )
     place = steps[0][-1]
     if not answer["remote"].startswith(("http://", "https://")) or answer["remote"] not in steps[0]:
         raise Failed("The server's clone does not come from its own repository. Update gitring.")
@@ -85,7 +87,9 @@ def token_environment(url: str, token: str, environment: Mapping[str, str]) -> d
 def _run(step: Sequence[str], environment: Mapping[str, str]) -> None:
     quiet = ["git", "-c", "core.askPass=", "-c", "credential.interactive=false", *step[1:]]
     try:
-        done = subprocess.run(quiet, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        done = subprocess.run(
+            quiet, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
     except FileNotFoundError:
         raise Failed("git is not installed, or not on PATH. Install git 2.38 or newer.") from None
     if done.returncode:

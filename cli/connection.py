@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-START = "Start one with `gitring up`, or name a running one with --url and --token (GITRING_URL, GITRING_TOKEN)."
+START = (
+    "Start one with `gitring up`, or name a running one with --url and --token (GITRING_URL, GITRING_TOKEN)."
+)
 
 
 class NoServer(Exception):

@@ -1,22 +1,21 @@
 """`gitring demo`: two agents change the same file at once, and both of them land. Read `tell` for the story."""
 
 import asyncio
-import contextlib
 import shutil
 import signal
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import traceback
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
 import httpx2
-import nats
-from nats.aio.msg import Msg
 
-from cli.demo_agent import Agent, StepFailed, agent
-from cli.demo_repository import CHECK, CannotMake, MadeRepository, make_repository
-from cli.demo_stack import DemoStack, StackFailed, running
+from cli.demo_agent import Agent, agent
+from cli.demo_events import listening
+from cli.demo_owner import SLUG, get, new_token, owner, set_up
+from cli.demo_repository import CannotMake, make_repository
+from cli.demo_stack import DemoStack, StackFailed, StepFailed, running
 from cli.demo_teller import Teller
 from cli.demo_work import (
     BINARY_TEST,
@@ -27,9 +26,6 @@ from cli.demo_work import (
     write_binary_sizes,
     write_negative_sizes,
 )
-
-SLUG = "toolbox"
-_NEWS_SEC = 15.0
 
 
 async def tell(teller: Teller, stack: DemoStack, folder: Path) -> None:
@@ -57,33 +53,51 @@ async def tell(teller: Teller, stack: DemoStack, folder: Path) -> None:
             second = await declare(
                 ben, "Keep the sign of a negative size", "Let _to_str write the sign.", NEGATIVE_TEST
             )
+            if (first["intent"]["state"], second["intent"]["state"]) != ("active", "held"):
+                raise StepFailed("two intents in one file: the first must be active and the second held")
 
-            teller.begin("Ann pushes and submits; Ben writes too, is held, and waits without polling")
-            await asyncio.gather(lands_first(ann, first), waits_then_lands(ben, second, teller))
+            teller.begin("both clone and write at the same time")
+            await together(writes(ann, first, write_binary_sizes), writes(ben, second, write_negative_sizes))
+
+            teller.begin("Ben is quicker, but Ann goes first")
+            await is_refused(ben, second)
+
+            teller.begin("Ann pushes and submits; Ben waits, and an event will wake him")
+            await together(lands(ann, first), waits_then_lands(ben, second, teller))
 
         teller.begin("both are on main")
         log = await main_log(stack, project)
         teller.block(log)
         verdict = await get(rest, f"/projects/{SLUG}/audit")
         await heard.until(verdict["lastSeq"])
-        ledger = "whole" if verdict["valid"] else f"BROKEN at event {verdict['firstBadSeq']}"
-        teller.summary(
-            [
-                ("intents", "2 declared, 1 held for the other, 2 merged"),
-                ("main", f"{sum('Merge #' in line for line in log)} merges by the queue, at {log[0].split()[1]}"),
-                ("events", f"{verdict['eventsVerified']} in the ledger, {len(heard.seqs)} heard from NATS"),
-                ("hash chain", ledger),
-            ]
-        )
+        intents = (await get(rest, f"/projects/{SLUG}/intents"))["intents"]
+        teller.summary(ending(intents, log, verdict, len(heard.seqs)))
         if not verdict["valid"]:
             raise StepFailed("the ledger's hash chain does not hold")
+
+
+def ending(
+    intents: list[dict[str, Any]], log: list[str], verdict: dict[str, Any], heard: int
+) -> list[tuple[str, str]]:
+    """What there is to show for it, counted in the server's own records."""
+    merged = sum(intent["state"] == "merged" for intent in intents)
+    merges = sum("Merge #" in line for line in log)
+    chain = "whole" if verdict["valid"] else f"BROKEN at event {verdict['firstBadSeq']}"
+    return [
+        ("intents", f"{len(intents)} declared, {merged} merged"),
+        ("main", f"{merges} merges by the queue, now at {log[0].split()[1]}"),
+        ("events", f"{verdict['eventsVerified']} in the ledger, {heard} heard from NATS"),
+        ("hash chain", chain),
+    ]
 
 
 async def declare(who: Agent, title: str, summary: str, test: str) -> dict[str, Any]:
     """Say what one will do; tell whom it meets."""
     scope = {"change": [{"path": MODULE}, {"path": test}]}
     plan = {"summary": summary, "steps": ["Write the code", "Test it"], "scope": scope}
-    answer = await who.call("gitring_declare", title=title, goal=title, plan=plan, requestId=f"{who.name}-1")
+    answer = await who.call(
+        "gitring_declare", title=title, goal=title, plan=plan, requestId=f"{who.name}-declares-once"
+    )
     intent = answer["intent"]
     who.says(f'gitring_declare: #{intent["number"]} "{title}" in {MODULE} is {intent["state"]}')
     for conflict in answer["conflicts"]:
@@ -91,132 +105,63 @@ async def declare(who: Agent, title: str, summary: str, test: str) -> dict[str, 
     return answer
 
 
-async def lands_first(ann: Agent, answer: dict[str, Any]) -> None:
-    """Ann meets nobody in her way: write, push, submit, merged."""
-    await ann.clone(answer["intent"]["id"])
-    write_binary_sizes(ann.checkout)
-    await ann.commit("Write sizes in binary units")
-    await push_and_land(ann, answer)
+async def writes(who: Agent, answer: dict[str, Any], work: Callable[[Path], None]) -> None:
+    """Clone with the printed command and commit the work."""
+    await who.clone(answer["intent"]["id"])
+    work(who.checkout)
+    await who.commit(answer["intent"]["title"])
+    who.says("git clone, write, git commit")
 
 
-async def waits_then_lands(ben: Agent, answer: dict[str, Any], teller: Teller) -> None:
-    """Ben writes while he is held, is refused, waits, takes Ann's work into his own, and lands on top of it."""
-    await ben.clone(answer["intent"]["id"])
-    write_negative_sizes(ben.checkout)
-    await ben.commit("Keep the sign of a negative size")
-    if answer["intent"]["state"] != "held":
-        raise StepFailed(f"#{answer['intent']['number']} meets another intent and is not held")
+async def is_refused(ben: Agent, answer: dict[str, Any]) -> None:
+    """A push of held work is refused with the reason, and loses nothing."""
     try:
         await ben.line(answer["push"]["command"])
     except StepFailed as refusal:
         ben.says(f"git push is refused: {said_by_server(str(refusal))}")
     else:
         raise StepFailed("a push of held work was let through")
-    answer = await ben.wait(answer, lambda now: now["intent"]["state"] != "held")
+
+
+async def lands(who: Agent, answer: dict[str, Any]) -> None:
+    """Push with the printed command, submit, and wait until merged."""
+    await who.line(answer["push"]["command"])
+    head = (await who.git("rev-parse", "--short=7", "HEAD")).strip()
+    who.says(f"git push: {head} is on refs/intents/{answer['intent']['id']}")
+    now = await who.call(
+        "gitring_submit", intentId=answer["intent"]["id"], requestId=f"{who.name}-submits-once"
+    )
+    who.says(f"gitring_submit: {now['intent']['state']} on main plus my work")
+    now = await who.wait(now, lambda found: found["intent"]["state"] == "merged")
+    who.says(
+        f"gitring_wait: checks {now['checks'][-1]['state']}, merged as {now['intent']['mergedCommit'][:7]}"
+    )
+
+
+async def waits_then_lands(ben: Agent, answer: dict[str, Any], teller: Teller) -> None:
+    """Ben waits, takes Ann's work into his own, adapts, and lands on top of it."""
+    now = await ben.wait(answer, lambda found: found["intent"]["state"] != "held")
     teller.begin("Ben is released: he takes main into his work and lands on top of it")
-    ben.says(f"gitring_wait: released, #{answer['intent']['number']} is {answer['intent']['state']}")
+    ben.says(f"gitring_wait: #{now['intent']['number']} is {now['intent']['state']}")
     await ben.git("fetch", "--quiet", "origin", "main")
-    await ben.git("merge", "--quiet", "--no-edit", "FETCH_HEAD")
+    await ben.git("merge", "--quiet", "-m", "Merge main with binary sizes", "FETCH_HEAD")
     adapt_to_binary_sizes(ben.checkout)
     await ben.commit("Test the sign of binary sizes too")
-    ben.says("git merge: Ann's function is in my tree now; added a test that uses it")
-    await push_and_land(ben, answer)
+    ben.says("git merge: Ann's function is in my tree; added a test that uses it")
+    await lands(ben, answer)
 
 
-async def push_and_land(who: Agent, answer: dict[str, Any]) -> None:
-    """Push with the printed command, submit, and wait until merged."""
-    intent_id = answer["intent"]["id"]
-    push = answer.get("push") or {"command": (await who.call("gitring_clone", intentId=intent_id))["push"]}
-    await who.line(push["command"])
-    head = (await who.git("rev-parse", "--short=7", "HEAD")).strip()
-    who.says(f"git push: {head} is on refs/intents/{intent_id}")
-    answer = await who.call("gitring_submit", intentId=intent_id, requestId=f"{who.name}-2")
-    who.says(f"gitring_submit: {answer['intent']['state']} on main plus my work")
-    answer = await who.wait(answer, lambda now: now["intent"]["state"] == "merged")
-    check = answer["checks"][-1]
-    who.says(f"gitring_wait: checks {check['state']}, merged as {answer['intent']['mergedCommit'][:7]}")
+async def together(*steps: Coroutine[Any, Any, None]) -> None:
+    """Both at once; the first that fails ends the other."""
+    async with asyncio.TaskGroup() as group:
+        for step in steps:
+            group.create_task(step)
 
 
 def said_by_server(text: str) -> str:
     """The server's own words in what git printed."""
     lines = [line.partition("remote:")[2].strip() for line in text.splitlines() if "remote:" in line]
     return " ".join(line for line in lines if line) or text
-
-
-@asynccontextmanager
-async def owner(connection: dict[str, Any]) -> AsyncIterator[httpx2.AsyncClient]:
-    """REST as the owner."""
-    async with httpx2.AsyncClient(
-        base_url=f"{connection['url']}/api/v1",
-        headers={"Authorization": f"Bearer {connection['owner_token']}"},
-        timeout=60,
-        trust_env=False,
-    ) as client:
-        yield client
-
-
-async def set_up(rest: httpx2.AsyncClient, repository: MadeRepository) -> str:
-    """Import the repository; the project's id."""
-    checks = {"test": CHECK, "timeoutSec": 120}
-    body = {"slug": SLUG, "source": str(repository.path), "checks": checks}
-    return str((await post(rest, "/projects", body))["id"])
-
-
-async def new_token(rest: httpx2.AsyncClient, name: str) -> str:
-    """A token for one agent."""
-    return str((await post(rest, "/tokens", {"name": name, "projects": [SLUG]}))["token"])
-
-
-async def post(rest: httpx2.AsyncClient, path: str, body: dict[str, Any]) -> Any:
-    """A REST call that must succeed."""
-    return _answer(await rest.post(path, json=body))
-
-
-async def get(rest: httpx2.AsyncClient, path: str) -> Any:
-    """A REST read that must succeed."""
-    return _answer(await rest.get(path))
-
-
-def _answer(response: httpx2.Response) -> Any:
-    if not response.is_success:
-        raise StepFailed(f"{response.request.url.path} answered {response.status_code}: {response.text}")
-    return response.json()
-
-
-class Heard:
-    """The events of the ledger that NATS brought."""
-
-    def __init__(self) -> None:
-        self.seqs: set[int] = set()
-        self._news = asyncio.Condition()
-
-    async def hear(self, message: Msg) -> None:
-        """One message: its seq is in a header."""
-        async with self._news:
-            self.seqs.add(int((message.headers or {})["Gitring-Seq"]))
-            self._news.notify_all()
-
-    async def until(self, seq: int) -> None:
-        """Return when every event up to `seq` was heard."""
-        try:
-            async with asyncio.timeout(_NEWS_SEC), self._news:
-                await self._news.wait_for(lambda: self.seqs >= set(range(1, seq + 1)))
-        except TimeoutError:
-            missing = sorted(set(range(1, seq + 1)) - self.seqs)
-            raise StepFailed(f"NATS never brought the events {missing}") from None
-
-
-@asynccontextmanager
-async def listening(connection: dict[str, Any]) -> AsyncIterator[Heard]:
-    """Hear every event from now on, as any service would."""
-    heard = Heard()
-    client = await nats.connect(connection["nats"], name="gitring-demo")
-    try:
-        await client.subscribe("gitring.v1.>", cb=heard.hear)
-        await client.flush()
-        yield heard
-    finally:
-        await client.close()
 
 
 async def main_log(stack: DemoStack, project_id: str) -> list[str]:
@@ -245,9 +190,9 @@ async def run(keep: bool) -> int:
         async with running(folder / "data") as stack:
             try:
                 await tell(teller, stack, folder)
-            except* FAILURES as problems:
+            except* Exception as problems:
                 failed = True
-                _explain(teller, stack, _first(problems))
+                explain(teller, stack, _first(problems))
             teller.begin("stopping everything")
         code = stack.process.returncode
         failed = failed or code != 0
@@ -261,12 +206,13 @@ async def run(keep: bool) -> int:
     return 1 if failed else 0
 
 
-def _explain(teller: Teller, stack: DemoStack, problem: BaseException) -> None:
-    """Say which step failed and show what the processes logged last."""
-    step = teller.step
-    teller.begin(f"FAILED while: {step}")
-    teller.block(str(problem).splitlines() or [type(problem).__name__])
-    for log in ("up",) if isinstance(problem, StackFailed) else ("gateway", "worker"):
+def explain(teller: Teller, stack: DemoStack, problem: BaseException) -> None:
+    """Say which step failed and why, and show what the processes logged last."""
+    teller.begin(f"FAILED while: {teller.step}")
+    expected = isinstance(problem, FAILURES)
+    teller.block(str(problem).splitlines() if expected else traceback.format_exception(problem))
+    came_up = bool(stack.connection)
+    for log in ("gateway", "worker") if came_up else ("up",):
         teller.begin(f"the end of what {log} logged:")
         teller.block(stack.tail(log))
 
@@ -277,15 +223,16 @@ def _first(problems: BaseExceptionGroup[Any]) -> BaseException:
 
 
 def _stop_on_signals() -> None:
-    """End as after Ctrl-C, so that nothing is left, also when asked by another signal."""
+    """Any of the usual signals ends the story and then everything it started, in order."""
     task = asyncio.current_task()
     assert task
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
 
 
 def main(keep: bool) -> int:
     """Run the demo; 0 when every step held, 1 otherwise, 130 when it was interrupted."""
-    with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
+    try:
         return asyncio.run(run(keep))
-    return 130
+    except asyncio.CancelledError:
+        return 130

@@ -14,14 +14,11 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent
 
 from cli.clone import token_environment
+from cli.demo_stack import StepFailed
 from cli.demo_teller import Teller
 
 _GIT_SEC = 60.0
 _CALL_SEC = 90.0
-
-
-class StepFailed(Exception):
-    """A tool refused, or git ended badly; the text is what it said."""
 
 
 class Agent:
@@ -58,7 +55,9 @@ class Agent:
                 afterSeq=answer["afterSeq"],
                 seconds=45,
             )
-            if answer["intent"]["state"] == "withdrawn" or answer["changeRequests"]:
+            if answer["intent"]["state"] == "withdrawn" or any(
+                r["blocking"] for r in answer["changeRequests"]
+            ):
                 raise StepFailed(f"{answer['intent']['state']}: {answer['next']}")
         return answer
 
@@ -72,18 +71,27 @@ class Agent:
 
     async def line(self, command: str, folder: Path | None = None) -> str:
         """Run a line that gitring printed, as it is, in a POSIX shell; what it said."""
-        environment = os.environ | {"GITRING_GIT_TOKEN": self._token}
+        environment = _own_git() | {"GITRING_GIT_TOKEN": self._token}
         return await _run(("/bin/sh", "-c", command), folder or self.checkout, environment)
 
     async def git(self, *arguments: str) -> str:
         """Run git in the checkout, the token in its environment."""
-        environment = token_environment(self._url, self._token, os.environ)
+        environment = token_environment(self._url, self._token, _own_git())
         return await _run(("git", *arguments), self.checkout, environment)
 
     async def commit(self, message: str) -> None:
         """Everything in the checkout as one commit."""
         await self.git("add", "--all")
         await self.git("commit", "--quiet", f"--message={message}")
+
+
+def _make(folder: Path) -> None:
+    folder.mkdir()
+
+
+def _own_git() -> dict[str, str]:
+    """The environment without the user's own git settings: signing, hooks and rewrites are not the demo's."""
+    return os.environ | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
 
 async def _run(command: tuple[str, ...], folder: Path, environment: dict[str, str]) -> str:
@@ -98,7 +106,9 @@ async def _run(command: tuple[str, ...], folder: Path, environment: dict[str, st
             process.kill()
             await process.wait()
     if process.returncode:
-        raise StepFailed(f"{command[0]} ended with {process.returncode}: {err.decode(errors='replace').strip()}")
+        raise StepFailed(
+            f"{command[0]} ended with {process.returncode}: {err.decode(errors='replace').strip()}"
+        )
     return out.decode(errors="replace") + err.decode(errors="replace")
 
 
@@ -107,7 +117,7 @@ async def agent(
     name: str, connection: dict[str, Any], token: str, folder: Path, teller: Teller
 ) -> AsyncIterator[Agent]:
     """An agent connected to the server's tools."""
-    folder.mkdir()
+    _make(folder)
     async with (
         httpx2.AsyncClient(
             headers={"Authorization": f"Bearer {token}"}, timeout=_CALL_SEC, trust_env=False

@@ -26,7 +26,7 @@ _AUTHOR = {
     "GIT_COMMITTER_EMAIL": "olga@example.com",
 }
 
-_FIRST_TEST = '''\
+_FIRST_TEST = """\
 import unittest
 
 from rich.filesize import decimal
@@ -39,7 +39,7 @@ class DecimalSizes(unittest.TestCase):
 
 if __name__ == "__main__":
     unittest.main()
-'''
+"""
 
 
 class CannotMake(Exception):
@@ -91,7 +91,7 @@ def _target(path: PurePosixPath, package: str) -> PurePosixPath | None:
     if top.endswith(".dist-info"):
         wanted = path.name == "METADATA" or "LICENSE" in path.name.upper()
         return PurePosixPath("licenses", package, path.name) if wanted else None
-    if ".." in path.parts or path.suffix != ".py" and path.name != "py.typed":
+    if ".." in path.parts or (path.suffix != ".py" and path.name != "py.typed"):
         return None
     return PurePosixPath("src") / path
 

@@ -7,7 +7,7 @@ import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,10 @@ _TAIL = 15
 
 class StackFailed(Exception):
     """The stack did not come up, or not down; the text is what it said last."""
+
+
+class StepFailed(Exception):
+    """A tool or REST refused, git ended badly, or something did not come about; the text is what was said."""
 
 
 class DemoStack:
@@ -91,7 +95,11 @@ async def running(folder: Path) -> AsyncIterator[DemoStack]:
     try:
         yield stack
     finally:
-        await asyncio.shield(stack.stop())
+        stopping = asyncio.create_task(stack.stop())
+        # However often somebody asks to hurry: a stack that is left behind would be worse.
+        while not stopping.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.shield(stopping)
 
 
 def _plain_environment() -> dict[str, str]:

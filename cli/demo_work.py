@@ -49,13 +49,15 @@ def write_negative_sizes(checkout: Path) -> None:
 def adapt_to_binary_sizes(checkout: Path) -> None:
     """What the second agent adds once the first one's function is in its tree."""
     with (checkout / NEGATIVE_TEST).open("a") as file:
-        file.write(_test("binary", "NegativeBinary", ((-2_621_440, "-2.5 MiB"),)).replace("import unittest\n\n", "\n"))
+        file.write(
+            _test("binary", "NegativeBinary", ((-2_621_440, "-2.5 MiB"),)).replace(
+                "import unittest\n\n", "\n"
+            )
+        )
 
 
 def _test(function: str, name: str, cases: tuple[tuple[int, str], ...]) -> str:
-    checks = "\n".join(
-        f'        self.assertEqual({function}({size}), "{text}")' for size, text in cases
-    )
+    checks = "\n".join(f'        self.assertEqual({function}({size}), "{text}")' for size, text in cases)
     return (
         f"import unittest\n\nfrom rich.filesize import {function}\n\n\n"
         f"class {name}Sizes(unittest.TestCase):\n    def test_sizes(self) -> None:\n{checks}\n"

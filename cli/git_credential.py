@@ -27,7 +27,9 @@ class NoAccess(Exception):
 
 def main(arguments: list[str]) -> int:
     """Run one action of the protocol on standard input and output; the exit code."""
-    parser = argparse.ArgumentParser("gitring git-credential", description="git's credential helper for gitring.")
+    parser = argparse.ArgumentParser(
+        "gitring git-credential", description="git's credential helper for gitring."
+    )
     parser.add_argument("--url", help="address of the server; GITRING_URL")
     parser.add_argument("--token", help="whom to act for; GITRING_TOKEN")
     parser.add_argument("--connection", type=Path, help="a connection.json of `gitring up`")
@@ -99,7 +101,9 @@ def ask(connection: Connection, project: str) -> dict[str, str]:
     except HTTPError as problem:
         raise NoAccess(_reason(problem)) from problem
     except (URLError, TimeoutError, ConnectionError, ValueError) as problem:
-        raise NoServer(f"{connection.url} did not give a git token: {problem}. Is the server running?") from problem
+        raise NoServer(
+            f"{connection.url} did not give a git token: {problem}. Is the server running?"
+        ) from problem
     found = {"username": "gitring", "password": str(content["token"])}
     if content.get("expiresAt"):
         expires = datetime.fromisoformat(content["expiresAt"])

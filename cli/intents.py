@@ -67,7 +67,9 @@ def wait(
     session: Session,
     intent: IntentArgument,
     project: ProjectOption = None,
-    after: Annotated[int | None, typer.Option(help="The afterSeq of the last answer; now by default.")] = None,
+    after: Annotated[
+        int | None, typer.Option(help="The afterSeq of the last answer; now by default.")
+    ] = None,
     seconds: Annotated[int, typer.Option(min=0, max=_REST_WAIT_SEC, help="How long one wait lasts.")] = 60,
     until: Annotated[
         str | None, typer.Option(help="Wait on until this state; exit 1 when it can no longer come.")

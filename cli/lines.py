@@ -61,7 +61,7 @@ def place_text(item: dict[str, Any]) -> str:
 def plan_lines(answer: dict[str, Any]) -> Iterator[str]:
     """The whole current plan."""
     plan = answer["intent"]["plan"]
-    yield f'{answer["intent"]["project"]}#{answer["intent"]["number"]} plan v{plan["version"]}'
+    yield f"{answer['intent']['project']}#{answer['intent']['number']} plan v{plan['version']}"
     yield from (f"  {line}" for line in lines_of(plan["summary"]))
     yield from (f"  {number}. {one_line(step)}" for number, step in enumerate(plan["steps"], 1))
     yield from (f"  changes {one_line(place_text(item))}" for item in plan["scope"]["change"])
@@ -74,7 +74,9 @@ def event_line(event: dict[str, Any]) -> str:
     values = [f"{name}={value}" for name, value in payload.items() if isinstance(value, str | int | float)]
     about = event.get("intent_id") or event.get("entity_id")
     when = one_line(str(event["created_at"]).replace("T", " ")[:19], 20)
-    return one_line(f"{event['seq']:>5}  {when}  {event['event_type']}  {about}  {' '.join(values)}", 300).rstrip()
+    return one_line(
+        f"{event['seq']:>5}  {when}  {event['event_type']}  {about}  {' '.join(values)}", 300
+    ).rstrip()
 
 
 def _listed(items: list[str]) -> str:

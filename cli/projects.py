@@ -13,7 +13,9 @@ projects = typer.Typer(help="Make, list and set up projects.", no_args_is_help=T
 
 Slug = Annotated[str, typer.Argument(help="The project's name: small letters, digits and '-'.")]
 When = Annotated[str | None, typer.Option(help="never, high or always.")]
-TestOption = Annotated[str | None, typer.Option("--test", help="The test command, run by the shell at the root.")]
+TestOption = Annotated[
+    str | None, typer.Option("--test", help="The test command, run by the shell at the root.")
+]
 TimeoutOption = Annotated[int | None, typer.Option(min=1, help="Seconds the test command may take.")]
 EnvironmentOption = Annotated[
     list[str] | None, typer.Option("--environment", help="A variable of the server that the test may see.")

@@ -20,15 +20,22 @@ def intent_id(session: Session, reference: str, project: str | None = None) -> s
     named = _NUMBER.fullmatch(reference)
     if named is None:
         raise Failed(
-            f"{one_line(reference, 80)} names no intent. Give its id (int_…), or its number as PROJECT#N.", USAGE
+            f"{one_line(reference, 80)} names no intent. Give its id (int_…), or its number as PROJECT#N.",
+            USAGE,
         )
     project, number = named[1] or project or only_project(session), int(named[2])
     listed = session.get(f"/projects/{project}/intents", limit=_NEWEST)["intents"]
     for intent in listed:
         if intent["number"] == number:
             return str(intent["id"])
-    more = f" among its newest {_NEWEST}; an older one is named by its id (int_…)" if len(listed) == _NEWEST else ""
-    raise Failed(f"not_found: There is no intent #{number} in {project}{more}. `gitring board` shows the live ones.")
+    more = (
+        f" among its newest {_NEWEST}; an older one is named by its id (int_…)"
+        if len(listed) == _NEWEST
+        else ""
+    )
+    raise Failed(
+        f"not_found: There is no intent #{number} in {project}{more}. `gitring board` shows the live ones."
+    )
 
 
 def only_project(session: Session) -> str:

@@ -9,8 +9,8 @@ from temporalio.service import RPCError
 
 from gateway.access import must_own, must_write, see_intent, see_project
 from gateway.auth import AcceptedTokens
+from gateway.busy import RecordOrBusy
 from gateway.clones import narrow_clone
-from gateway.commands import RecordOrBusy
 from gateway.engine import set_up_project
 from gateway.reads import Reads
 from protocol.answers import GitToken

@@ -1,12 +1,36 @@
 """What the gateway asks of Temporal besides updates: rebuild an intent's workflow, import a project."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
 from temporalio.client import Client
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.service import RPCError, RPCStatusCode
 
 from protocol.commands import CreateProjectCommand, IntentStart, ProjectMade
 from protocol.names import INTENTS_QUEUE, intent_workflow, setup_workflow
 from workflows.intent import IntentWorkflow
 from workflows.setup import ProjectSetupWorkflow
+
+T = TypeVar("T")
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
+
+
+async def until_ready(attempt: Callable[[], Awaitable[T]]) -> T:
+    """Repeat an update whose workflow task failed: news that came while it ended drops the update unseen.
+
+    Only for updates that bear a repeat. Without end; the caller sets a limit.
+    """
+    pause = _FIRST_PAUSE
+    while True:
+        try:
+            return await attempt()
+        except RPCError as problem:
+            if problem.status is not RPCStatusCode.FAILED_PRECONDITION:
+                raise
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE)
 
 
 async def start_intent(client: Client, start: IntentStart) -> None:

@@ -1,5 +1,8 @@
 """Who may use git on a project, and what a push may do; decided while its objects are in quarantine."""
 
+import asyncio
+from functools import partial
+
 import asyncpg
 import structlog
 from temporalio.client import Client
@@ -7,7 +10,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from gateway.access import see_project
 from gateway.auth import AcceptedTokens
-from gateway.engine import start_intent
+from gateway.engine import start_intent, until_ready
 from gateway.git_access import GitAccess, GitDenied, token_of
 from gateway.repositories import Repositories
 from protocol.commands import IntentStart, Pushed
@@ -23,6 +26,8 @@ from storage.sql import conflicts, intents, projects
 from storage.sql.pool import transaction
 
 _log = structlog.get_logger("gateway.git")
+
+RECORD_SEC = 30.0
 
 ONLY_GIT_TOKENS = (
     "git accepts only a git token. Call gitring_clone (or POST /api/v1/projects/<id>/git-token) with your agent "
@@ -127,7 +132,8 @@ class GitRules:
                 old=update.old or ZERO,
                 new=update.new or ZERO,
             )
-            await self._send(push, row, project.host)
+            async with asyncio.timeout(RECORD_SEC):
+                await until_ready(partial(self._send, push, row, project.host))
 
     async def _send(self, push: Pushed, row: IntentRow, host: str) -> None:
         handle = self._client.get_workflow_handle(intent_workflow(row.id))

@@ -1,13 +1,16 @@
 """`gitring up`: one stack in the foreground, from the first line to the last."""
 
 import asyncio
+import os
 import signal
+import sys
 import time
-from collections.abc import Callable, Coroutine
-from importlib import import_module
-from typing import Any, cast
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from bus.connect import BusUnreachable
+from runtime.bootstrap import bootstrap
 from runtime.embedded.account import NoAccount
 from runtime.embedded.process import ServerFailed
 from runtime.folder import FolderInUse
@@ -15,7 +18,7 @@ from runtime.logs import set_up_logs
 from runtime.migrate_process import RecordUnreachable
 from runtime.ports import PortInUse
 from runtime.settings import Settings
-from runtime.stack import Bootstrap, Bootstrapped, Stack
+from runtime.stack import Bootstrapped, Stack
 from runtime.supervise import GaveUp
 from storage.sql.migrate import MigrationFailed, MigrationRefused
 
@@ -31,36 +34,49 @@ TOLD = (
     RecordUnreachable,
     BusUnreachable,
 )
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def up(settings: Settings) -> int:
     """Run until a signal; the exit code: 0 after a clean stop, 1 after a failure or a forced stop."""
     set_up_logs(settings.with_values(log_level="warning"), "up")
-    bootstrap = cast(Bootstrap, import_module("runtime.bootstrap").bootstrap)
     return asyncio.run(run_stack(Stack(settings, say=say_line, bootstrap=bootstrap), say_line))
 
 
 def say_line(line: str) -> None:
-    """Print a line at once, also into a pipe."""
-    print(line, flush=True)
+    """Print a line at once, also into a pipe; when nobody reads any more, go on in silence."""
+    try:
+        print(line, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 async def run_stack(stack: Stack, say: Callable[[str], None]) -> int:
     """Start `stack`, keep it until the first signal, stop it; a second signal ends everything at once."""
     asked, forced = asyncio.Event(), asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in SIGNALS:
-        loop.add_signal_handler(number, lambda: (forced if asked.is_set() else asked).set())
-    try:
-        failed = await _until(asked, _serve(stack, say), say)
-        if asked.is_set():
-            say("stopping")
-        await _stop(stack, forced)
-    finally:
-        for number in SIGNALS:
-            loop.remove_signal_handler(number)
+    with _signals(lambda: (forced if asked.is_set() else asked).set()):
+        try:
+            failed = await _until(asked, _serve(stack, say), say)
+            if asked.is_set():
+                say("stopping")
+        finally:
+            await _stop(stack, forced)
     return 1 if failed or forced.is_set() else 0
+
+
+@contextmanager
+def _signals(handler: Callable[[], None]) -> Iterator[None]:
+    """Call `handler` at each signal that asks us to end."""
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup means: outlive the terminal
+        numbers.append(signal.SIGHUP)
+    loop = asyncio.get_running_loop()
+    for number in numbers:
+        loop.add_signal_handler(number, handler)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
 
 
 async def _serve(stack: Stack, say: Callable[[str], None]) -> None:

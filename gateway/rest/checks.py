@@ -8,7 +8,7 @@ from starlette.responses import Response
 from gateway.rest.context import FAILURES, CallerDep, RestDep, json_response
 from protocol.answers import CheckView
 
-CheckPath = Annotated[str, Path(max_length=100, description="The run's id (chk_…).")]
+CheckPath = Annotated[str, Path(max_length=100, pattern=r"^\w+$", description="The run's id (chk_…).")]
 
 
 def add_checks(router: APIRouter) -> None:

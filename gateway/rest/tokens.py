@@ -30,7 +30,9 @@ def add_tokens(router: APIRouter) -> None:
     async def revoke_token(
         rest: RestDep,
         caller: CallerDep,
-        token_id: Annotated[str, Path(max_length=100, description="The token's id, as the list shows it.")],
+        token_id: Annotated[
+            str, Path(max_length=100, pattern=r"^\w+$", description="The token's id, as the list shows it.")
+        ],
     ) -> Response:
         """Revoke a token, and with it the git tokens made from it."""
         return json_response(await rest.surface.revoke_token(caller, token_id))

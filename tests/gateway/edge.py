@@ -34,6 +34,10 @@ class Scripted:
     """
 
     def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget what was asked and scripted."""
         self.asked: list[tuple[str, Any]] = []
         self.script: dict[str, Callable[[Any], Awaitable[Any]]] = {}
         self.news = asyncio.Event()

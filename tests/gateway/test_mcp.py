@@ -146,12 +146,12 @@ async def test_arguments_that_do_not_fit_are_named(edge: Edge, revision: str) ->
         bad = {
             "title": "t",
             "goal": "g",
-            "titel": 1,
+            "headline": 1,
             "plan": {"summary": "s", "scope": {"change": [{"path": "/x"}]}},
         }
         found = error(await client.call_tool("gitring_declare", bad))
         assert found["code"] == "invalid_input"
-        assert "titel is not a field of this call" in found["message"]
+        assert "headline is not a field of this call" in found["message"]
         assert "plan.scope.change.0.path is refused: a path starts at the repository root" in found["message"]
         assert "gitring_declare" in found["next"]
         found = error(await client.call_tool("gitring_wait", {"intentId": "49", "afterSeq": "x"}))
@@ -286,7 +286,7 @@ async def test_a_library_client_that_goes_away_ends_its_wait(edge: Edge, revisio
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-async def test_a_write_goes_on_when_its_caller_leaves(edge: Edge, revision: str) -> None:
+async def test_a_write_goes_on_when_its_caller_leaves(own_edge: Edge, revision: str) -> None:
     begun, go_on, done = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def slow(_: Any) -> Any:
@@ -295,10 +295,10 @@ async def test_a_write_goes_on_when_its_caller_leaves(edge: Edge, revision: str)
         done.set()
         return samples.detail()
 
-    edge.operations.script["submit"] = slow
+    own_edge.operations.script["submit"] = slow
 
     async def agent() -> None:
-        async with edge.mcp(revision) as client:
+        async with own_edge.mcp(revision) as client:
             await client.call_tool("gitring_submit", {"intentId": samples.INTENT})
 
     running = asyncio.create_task(agent())
@@ -307,7 +307,7 @@ async def test_a_write_goes_on_when_its_caller_leaves(edge: Edge, revision: str)
     await asyncio.gather(running, return_exceptions=True)
     left = 'gitring_tool_calls_total{outcome="left",tool="gitring_submit"} 1.0'
     async with asyncio.timeout(5):
-        while left not in (await edge.http.get("/metrics")).text:
+        while left not in (await own_edge.http.get("/metrics")).text:
             pass
     go_on.set()
     async with asyncio.timeout(5):

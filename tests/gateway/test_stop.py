@@ -12,31 +12,31 @@ WAIT = {"intentId": samples.INTENT, "afterSeq": 230, "seconds": 40}
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-async def test_an_mcp_wait_ends_empty_at_a_stop(edge: Edge, revision: str) -> None:
-    async with edge.mcp(revision) as client:
+async def test_an_mcp_wait_ends_empty_at_a_stop(own_edge: Edge, revision: str) -> None:
+    async with own_edge.mcp(revision) as client:
         held = asyncio.create_task(client.call_tool("gitring_wait", WAIT))
-        await edge.operations.waiting.wait()
-        edge.stopping.set()
+        await own_edge.operations.waiting.wait()
+        own_edge.stopping.set()
         result = await held
     assert result.structured_content["events"] == []
-    assert [given.seconds for _, given in edge.operations.asked] == [40, 0]
+    assert [given.seconds for _, given in own_edge.operations.asked] == [40, 0]
 
 
-async def test_a_rest_wait_ends_empty_at_a_stop(edge: Edge) -> None:
+async def test_a_rest_wait_ends_empty_at_a_stop(own_edge: Edge) -> None:
     url = f"/api/v1/intents/{samples.INTENT}/wait?afterSeq=230"
-    held = asyncio.create_task(edge.http.get(url))
-    await edge.operations.waiting.wait()
-    edge.stopping.set()
+    held = asyncio.create_task(own_edge.http.get(url))
+    await own_edge.operations.waiting.wait()
+    own_edge.stopping.set()
     assert (await held).json()["events"] == []
     # Who comes before the door closes is not held either.
-    assert (await edge.http.get(url)).json()["events"] == []
+    assert (await own_edge.http.get(url)).json()["events"] == []
 
 
-async def test_a_stream_of_events_ends_at_a_stop(edge: Edge) -> None:
-    edge.operations.live = [samples.event(1, "line.moved")]
-    held = asyncio.create_task(edge.http.get("/api/v1/projects/storefront/events/stream"))
-    await edge.operations.waiting.wait()
-    edge.stopping.set()
+async def test_a_stream_of_events_ends_at_a_stop(own_edge: Edge) -> None:
+    own_edge.operations.live = [samples.event(1, "line.moved")]
+    held = asyncio.create_task(own_edge.http.get("/api/v1/projects/storefront/events/stream"))
+    await own_edge.operations.waiting.wait()
+    own_edge.stopping.set()
     response = await held
     assert response.status_code == 200
     assert "id: 1\n" in response.text

@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from pydantic import SecretStr
@@ -10,6 +11,8 @@ from runtime.migrate_process import RecordUnreachable
 from runtime.settings import Settings
 from runtime.stack import Stack
 from runtime.supervise import BackOff, GaveUp
+from runtime.up import run_stack
+from tests.support.running import started_on
 from tests.support.servers import TemporalPlace
 from tests.support.standins import COMMANDS, bootstrap, command
 
@@ -74,3 +77,15 @@ async def test_an_outside_record_that_lets_nobody_in_is_told(outside: Settings) 
 def test_pauses_double_up_to_the_longest() -> None:
     back_off = BackOff(first=0.1, longest=1.0)
     assert [back_off.pause(failures) for failures in range(1, 7)] == [0.1, 0.2, 0.4, 0.8, 1.0, 1.0]
+
+
+async def test_an_unforeseen_failure_stops_everything_before_it_shows(outside: Settings) -> None:
+    async def failing(settings: Settings) -> NoReturn:
+        raise ZeroDivisionError
+
+    embedded = outside.with_values(nats_url=None)
+    stack = Stack(embedded, say=print, bootstrap=failing, commands=COMMANDS)
+    with pytest.raises(ZeroDivisionError):
+        await run_stack(stack, print)
+    assert started_on(embedded.data_dir) == []
+    assert not stack.folder.locked

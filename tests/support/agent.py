@@ -235,7 +235,11 @@ class Owner:
     open: AsyncExitStack
 
     async def project(
-        self, files: Mapping[str, str | bytes], test: str | None = None, timeout_sec: int = 60, **settings: Any
+        self,
+        files: Mapping[str, str | bytes],
+        test: str | None = None,
+        timeout_sec: int = 60,
+        **settings: Any,
     ) -> Answer:
         """A project of its own from a new repository with these files; `source` is the repository."""
         slug = new_id("p").lower().replace("_", "-")
@@ -256,7 +260,9 @@ class Owner:
         )
         return await self.agent_with(project, made["token"], name)
 
-    async def agent_with(self, project: Answer, token: str, name: str = "claude", url: str | None = None) -> Agent:
+    async def agent_with(
+        self, project: Answer, token: str, name: str = "claude", url: str | None = None
+    ) -> Agent:
         """An agent that uses this token, at another gateway where one is named."""
         http = await self.open.enter_async_context(client(url or self.url, token))
         return Agent(name, project, token, http, self.folder, Path(project["source"]))
@@ -300,7 +306,11 @@ async def make_repository(at: Path, files: Mapping[str, str | bytes]) -> None:
 def declaration(title: str, change: Sequence[str], use: Sequence[str] = ()) -> Answer:
     """The arguments of a declare."""
     scope = {"change": [place(text) for text in change], "use": [place(text) for text in use]}
-    return {"title": title, "goal": f"Goal of {title}.", "plan": {"summary": "As said.", "steps": ["Do it."], "scope": scope}}
+    return {
+        "title": title,
+        "goal": f"Goal of {title}.",
+        "plan": {"summary": "As said.", "steps": ["Do it."], "scope": scope},
+    }
 
 
 def place(text: str) -> dict[str, str]:

@@ -5,15 +5,16 @@ from pathlib import Path
 import asyncpg
 from temporalio import activity
 
-from activities.change import Change, utc_now
+from activities.change import Change, change_project, utc_now
 from activities.folders import Folders
-from protocol.commands import CreateProjectCommand, ProjectMade
+from protocol.commands import CreateLineCommand, CreateProjectCommand, LineMade, ProjectMade
 from protocol.events import EventType
+from protocol.ids import CommitId
 from protocol.projects import ProjectSettings
 from protocol.refusals import Refusal, Refused, invalid_input, refused
 from storage.git.commits import Signature
-from storage.git.errors import EmptySource, ImportRefused, RepositoryExists
-from storage.git.names import LINE_REFS
+from storage.git.errors import BadName, EmptySource, ImportRefused, RepositoryExists, StaleRef
+from storage.git.names import LINE_REFS, commit_id, line_ref
 from storage.git.repository import Repository
 from storage.sql import people, projects
 from storage.sql.pool import transaction
@@ -93,6 +94,44 @@ class Setup:
             )
             await change.flush()
         return made
+
+
+class Lines:
+    """New lines in the repositories of one host."""
+
+    def __init__(self, pool: asyncpg.Pool, folders: Folders) -> None:
+        self._pool = pool
+        self._folders = folders
+
+    @activity.defn(name="begin_line")
+    async def begin(self, command: CreateLineCommand) -> LineMade:
+        """Make the line's ref, then its row. A ref that stands there already was made by an earlier try."""
+        repository = self._folders.repository(command.project_id)
+        try:
+            ref = line_ref(command.line)
+            head = await _start_of(repository, command.start)
+        except BadName as problem:
+            return LineMade(refusal=invalid_input(str(problem)).refusal)
+        if head is None:
+            return LineMade(refusal=invalid_input(f"There is no line or commit {command.start}.").refusal)
+        try:
+            await repository.create_ref(ref, head)
+        except StaleRef as stale:
+            if stale.actual != head:
+                taken = refused("exists", f"The line {command.line} exists already.", "Choose another name.")
+                return LineMade(refusal=taken.refusal)
+        async with change_project(self._pool, command.project_id, command.actor) as change:
+            if await projects.line(change.connection, command.project_id, command.line) is None:
+                await projects.add_line(change.connection, command.project_id, command.line, head, change.now)
+                change.emit(EventType.LINE_CREATED, "Line", command.line, None, head=head)
+        return LineMade(head=head)
+
+
+async def _start_of(repository: Repository, start: str) -> CommitId | None:
+    if (found := await repository.head(line_ref(start))) is not None:
+        return found
+    commit = commit_id(start)
+    return commit if await repository.commit_exists(commit) else None
 
 
 def _refused(message: str, next_step: str) -> ProjectMade:

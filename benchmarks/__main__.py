@@ -54,7 +54,7 @@ async def _parts(stack: Stack, source: Path, folder: Path, parts: list[str], row
         await part("one client", declares.one_client(stack, source))
         await part("many clients", declares.at_once(stack, source))
     if "landings" in parts:
-        await part("landings", landings.all_landings(stack, source, folder))
+        await part("landings", landings.all_landings(stack, source))
     if "push" in parts:
         await part("a large push", transfers.large_push(stack, source, folder))
     if "declares" in parts or "waits" in parts:

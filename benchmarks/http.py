@@ -33,13 +33,19 @@ class Reply:
 class Connection:
     """One connection to the gateway, for one call at a time."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, token: str) -> None:
-        self._reader = reader
-        self._writer = writer
+    def __init__(self, url: str, token: str) -> None:
+        at = urlsplit(url)
+        self._place = (str(at.hostname), int(at.port or 80))
         self._head = f"Host: bench\r\nAuthorization: Bearer {token}\r\n"
 
+    async def open(self) -> None:
+        """Dial; large answers are read whole."""
+        self._reader, self._writer = await asyncio.open_connection(*self._place, limit=1024 * 1024)
+
     async def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> None:
-        """Send a request without reading its answer."""
+        """Send a request without reading its answer; a connection that the gateway closed while idle is opened again."""
+        if self._reader.at_eof():
+            await self.open()
         content = b"" if body is None else json.dumps(body).encode()
         kind = "Content-Type: application/json\r\n" if body is not None else ""
         head = f"{method} {path} HTTP/1.1\r\n{self._head}{kind}Content-Length: {len(content)}\r\n\r\n"
@@ -96,10 +102,10 @@ def wait_path(intent_id: str, after_seq: int, seconds: int) -> str:
 
 
 async def connect(url: str, token: str) -> Connection:
-    """Open a connection; large answers are read whole."""
-    at = urlsplit(url)
-    reader, writer = await asyncio.open_connection(at.hostname, at.port, limit=1024 * 1024)
-    return Connection(reader, writer, token)
+    """Open a connection."""
+    connection = Connection(url, token)
+    await connection.open()
+    return connection
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from activities.wakes import start_line
 from benchmarks.http import connected
 from benchmarks.project import Detail, Project, create, declare, events, git_token, push
-from benchmarks.repository import commit_on_branch, file_of, git
+from benchmarks.repository import clone, commit_on_branch, file_of, git
 from benchmarks.rows import Row, ms
 from benchmarks.stack import Stack
 from protocol.commands import LineStart
@@ -32,6 +32,7 @@ class Batch:
     """Twenty pushed intents of one project, ready to be submitted."""
 
     project: Project
+    folder: Path
     intents: list[Detail]
     pushed_sec: list[float]
 
@@ -51,16 +52,17 @@ async def push_batch(stack: Stack, source: Path, slug: str, test: str, bad: int 
     """Declare and push twenty disjoint intents; the one numbered `bad` breaks the check."""
     project = await create(stack, slug, source, test)
     env = await git_token(project)
+    folder = await clone(source, slug)
     found: list[Detail] = []
     took: list[float] = []
     async with connected(stack.url, project.agent) as door:
         for n in range(MEMBERS):
             line = BROKEN if n == bad else f"ADDED_BY_{slug.upper().replace('-', '_')} = {n}"
-            commit = await commit_on_branch(source, f"{slug}-{n}", n, line)
+            commit = await commit_on_branch(folder, f"work-{n}", n, line)
             intent, _ = await declare(door, project, file_of(n))
-            took.append(await push(project, source, commit, intent, env))
+            took.append(await push(project, folder, commit, intent, env))
             found.append(intent)
-    return Batch(project, [intent["intent"] for intent in found], took)
+    return Batch(project, folder, [intent["intent"] for intent in found], took)
 
 
 async def land(batch: Batch, expected: int, *, queue_first: bool = False) -> Landing:
@@ -142,16 +144,16 @@ async def wake(project: Project) -> None:
     await start_line(client, LineStart(project_id=project.id, line="main", host="local"))
 
 
-async def plain_git(source: Path, folder: Path, slug: str) -> float:
-    """The same twenty merges by `git merge --no-ff` in a clone, one after the other; seconds."""
-    await git(source, "clone", "--quiet", "--branch", "main", str(source), str(folder))
+async def plain_git(batch: Batch) -> float:
+    """The same twenty merges by `git merge --no-ff` in the clone they were made in; seconds."""
+    await git(batch.folder, "checkout", "--quiet", "main")
     began = time.perf_counter()
     for n in range(MEMBERS):
-        await git(folder, "merge", "--quiet", "--no-ff", "--message=Merge", f"origin/{slug}-{n}")
+        await git(batch.folder, "merge", "--quiet", "--no-ff", "--message=Merge", f"work-{n}")
     return time.perf_counter() - began
 
 
-async def all_landings(stack: Stack, source: Path, scratch: Path) -> list[Row]:
+async def all_landings(stack: Stack, source: Path) -> list[Row]:
     """Check `true`, check `sleep 1`, and one bad intent; from the first submit and from the resumed queue."""
     rows: list[Row] = []
     pushed: list[float] = []
@@ -165,7 +167,7 @@ async def all_landings(stack: Stack, source: Path, scratch: Path) -> list[Row]:
             pushed += batch.pushed_sec
             found = await land(batch, MEMBERS, queue_first=queue_first)
             if not floor:
-                floor = await plain_git(source, scratch / "plain", slug)
+                floor = await plain_git(batch)
                 rows.append(
                     Row(
                         "plain git, the same 20 merges", f"{ms(floor / MEMBERS)} each", numbers={"sec": floor}

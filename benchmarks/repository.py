@@ -59,6 +59,13 @@ async def make_repository(folder: Path) -> Path:
     return folder
 
 
+async def clone(source: Path, name: str) -> Path:
+    """A clone beside `source` to work in; `source` itself stays as it was imported."""
+    folder = source.with_name(f"work-{name}")
+    await git(source, "clone", "--quiet", str(source), str(folder))
+    return folder
+
+
 async def commit_on_branch(folder: Path, branch: str, number: int, line: str) -> str:
     """A branch off `main` that adds one line to the n-th file; its commit."""
     await git(folder, "checkout", "--quiet", "-B", branch, "main")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.http import connected
 from benchmarks.project import create, declare, git_token, push
-from benchmarks.repository import git
+from benchmarks.repository import clone, git
 from benchmarks.rows import Row, percentile
 from benchmarks.stack import Stack
 
@@ -21,17 +21,18 @@ TIMES = 3
 async def large_push(stack: Stack, source: Path, scratch: Path) -> list[Row]:
     """Three pushes of 20 MiB that does not compress, each to gitring, to a daemon and to a path."""
     project = await create(stack, "large", source)
+    folder = await clone(source, "large")
     env = await git_token(project)
     ours: list[float] = []
     daemon: list[float] = []
     path: list[float] = []
     async with connected(stack.url, project.agent) as door, git_daemon(source, scratch) as (url, bare):
         for n in range(TIMES):
-            commit = await _large_commit(source, n)
+            commit = await _large_commit(folder, n)
             intent, _ = await declare(door, project, f"large/{n}.bin")
-            ours.append(await push(project, source, commit, intent, env))
-            daemon.append(await _plain_push(source, url, commit, n))
-            path.append(await _plain_push(source, str(bare), commit, n))
+            ours.append(await push(project, folder, commit, intent, env))
+            daemon.append(await _plain_push(folder, url, commit, n))
+            path.append(await _plain_push(folder, str(bare), commit, n))
     one, two, three = (percentile(found, 0.5) for found in (ours, daemon, path))
     value = f"{one:.2f} s, {one / two:.1f} × a git daemon ({two:.2f} s), {one / three:.1f} × a path ({three:.2f} s)"
     numbers = {"gitring": one, "daemon": two, "path": three}

@@ -20,6 +20,9 @@ TimeoutOption = Annotated[int | None, typer.Option(min=1, help="Seconds the test
 EnvironmentOption = Annotated[
     list[str] | None, typer.Option("--environment", help="A variable of the server that the test may see.")
 ]
+NetworkOption = Annotated[
+    bool | None, typer.Option("--network/--no-network", help="Whether the test reaches the network.")
+]
 
 
 @projects.command("create")
@@ -33,6 +36,7 @@ def create(
     test: TestOption = None,
     timeout: TimeoutOption = None,
     environment: EnvironmentOption = None,
+    network: NetworkOption = None,
     line: Annotated[str | None, typer.Option(help="The line that work lands on.")] = None,
 ) -> Shown:
     """Make a project, empty or from a repository."""
@@ -43,8 +47,8 @@ def create(
         body["source"] = str(here.absolute()) if here.exists() else source
     if line is not None:
         body["defaultLine"] = line
-    if checks := _checks(test, timeout, environment):
-        body["checks"] = checks
+    if checks := _checks(test, timeout, environment, network):
+        body["checks"] = _with_test(checks)
     made = session.post("/projects", body)
     return Shown(made, project_lines(made))
 
@@ -70,6 +74,7 @@ def settings(
     test: TestOption = None,
     timeout: TimeoutOption = None,
     environment: EnvironmentOption = None,
+    network: NetworkOption = None,
     no_test: Annotated[bool, typer.Option("--no-test", help="Remove the test command.")] = False,
     plan_review: When = None,
     merge_approval: When = None,
@@ -92,22 +97,32 @@ def settings(
     body = {name: value for name, value in body.items() if value is not None}
     if no_test:
         body["checks"] = None
-    elif test is None and timeout is not None:
-        kept = session.get(f"/projects/{slug}")["checks"]["test"]
-        body["checks"] = _checks(kept, timeout, environment)
-    elif checks := _checks(test, timeout, environment):
-        body["checks"] = checks
+    elif checks := _checks(test, timeout, environment, network):
+        body["checks"] = _with_test(_kept_checks(session, slug) | checks)
     answer = session.patch(f"/projects/{slug}", body) if body else session.get(f"/projects/{slug}")
     return Shown(answer, project_lines(answer))
 
 
-def _checks(test: str | None, timeout: int | None, environment: list[str] | None) -> dict[str, Any] | None:
-    if test is None:
-        if timeout is not None or environment:
-            raise Failed("--timeout and --environment belong to a test command; give --test too.", USAGE)
-        return None
-    given = {"test": test, "timeoutSec": timeout, "environment": environment}
+def _checks(
+    test: str | None, timeout: int | None, environment: list[str] | None, network: bool | None
+) -> dict[str, Any]:
+    given = {"test": test, "timeoutSec": timeout, "environment": environment, "network": network}
     return {name: value for name, value in given.items() if value is not None}
+
+
+def _kept_checks(session: Session, slug: str) -> dict[str, Any]:
+    """The checks as they are, in the form in which they are sent."""
+    kept = session.get(f"/projects/{slug}")["checks"]
+    known = ("test", "timeoutSec", "environment", "network")
+    return {name: kept[name] for name in known if kept.get(name) is not None}
+
+
+def _with_test(checks: dict[str, Any]) -> dict[str, Any]:
+    if "test" not in checks:
+        raise Failed(
+            "--timeout, --environment and --network belong to a test command; give --test too.", USAGE
+        )
+    return checks
 
 
 def project_lines(project: dict[str, Any]) -> list[str]:

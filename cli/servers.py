@@ -54,6 +54,11 @@ def migrate() -> None:
     _run_process("migrate")
 
 
+def owner() -> None:
+    """Make the owner of a deployment on the first run, and print the owner's token."""
+    _run_process("owner")
+
+
 def _run_process(name: str) -> None:
     from runtime.__main__ import run_process
 
@@ -62,5 +67,5 @@ def _run_process(name: str) -> None:
 
 def add_servers(app: typer.Typer) -> None:
     """Everything that runs rather than asks."""
-    for command in (up, gateway, worker, relay, migrate):
+    for command in (up, gateway, worker, relay, migrate, owner):
         app.command(rich_help_panel="Servers")(command)

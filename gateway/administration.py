@@ -15,6 +15,7 @@ from gateway.engine import set_up_project
 from gateway.reads import Reads
 from protocol.answers import GitToken
 from protocol.commands import CreateProjectCommand
+from protocol.events import EventType
 from protocol.ids import new_id
 from protocol.intents import CloneInput
 from protocol.projects import (
@@ -111,6 +112,16 @@ class Administration:
                 now=datetime.now(UTC),
                 credential_helper=given.credential_helper,
             )
+            for project in sorted(named, key=lambda project: project.id):
+                await ledger.token_event(
+                    connection,
+                    project.id,
+                    token_id,
+                    EventType.TOKEN_CREATED,
+                    caller.token_name,
+                    given.name,
+                    datetime.now(UTC),
+                )
         return NewToken(id=token_id, token=secret, name=given.name, projects=[p.slug for p in named])
 
     async def list_tokens(self, caller: Caller) -> list[TokenInfo]:
@@ -125,7 +136,18 @@ class Administration:
         if not caller.is_person:
             raise people_only(caller.person_name, None)
         async with self._record() as connection:
-            info = await tokens.revoke(connection, token_id, caller.person_id, datetime.now(UTC))
+            now = datetime.now(UTC)
+            info = await tokens.revoke(connection, token_id, caller.person_id, now)
+            for project_id in sorted(await tokens.projects_of(connection, token_id) if info else ()):
+                await ledger.token_event(
+                    connection,
+                    project_id,
+                    token_id,
+                    EventType.TOKEN_REVOKED,
+                    caller.token_name,
+                    info.name if info else "",
+                    now,
+                )
         if info is None:
             raise not_found(f"token {token_id[:60]}", "GET /api/v1/tokens lists yours.")
         self._accepted.forget(token_id)

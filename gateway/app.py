@@ -22,6 +22,7 @@ from gateway.rest.checks import add_checks
 from gateway.rest.context import Rest
 from gateway.rest.events import add_events
 from gateway.rest.intents import add_intents
+from gateway.rest.lines import add_lines
 from gateway.rest.projects import add_projects
 from gateway.rest.tokens import add_tokens
 from gateway.rest.twins import add_twins
@@ -91,7 +92,7 @@ def _api() -> APIRouter:
     router = APIRouter()
     add_twins(router)
     v1 = APIRouter(prefix="/api/v1")
-    for add in (add_projects, add_tokens, add_intents, add_checks, add_events):
+    for add in (add_projects, add_lines, add_tokens, add_intents, add_checks, add_events):
         add(v1)
     router.include_router(v1)
     return router

@@ -8,10 +8,18 @@ from temporalio.client import Client
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.service import RPCError, RPCStatusCode
 
-from protocol.commands import CreateProjectCommand, IntentStart, ProjectMade
-from protocol.names import INTENTS_QUEUE, intent_workflow, setup_workflow
+from protocol.commands import (
+    CreateLineCommand,
+    CreateProjectCommand,
+    IntentStart,
+    LineMade,
+    LineStart,
+    ProjectMade,
+)
+from protocol.names import INTENTS_QUEUE, intent_workflow, line_workflow, setup_workflow
 from workflows.intent import IntentWorkflow
-from workflows.setup import ProjectSetupWorkflow
+from workflows.line import LineWorkflow
+from workflows.setup import LineSetupWorkflow, ProjectSetupWorkflow
 
 T = TypeVar("T")
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
@@ -56,4 +64,30 @@ async def set_up_project(client: Client, command: CreateProjectCommand) -> Proje
         task_queue=INTENTS_QUEUE,
         id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
         static_summary=f"Import {command.slug}",
+    )
+
+
+async def set_up_line(client: Client, command: CreateLineCommand) -> LineMade:
+    """Begin a line and wait for it."""
+    return await client.execute_workflow(
+        LineSetupWorkflow.run,
+        command,
+        id=f"{setup_workflow(command.project_id)}-{command.line}",
+        task_queue=INTENTS_QUEUE,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        static_summary="Begin a line",
+    )
+
+
+async def wake_line(client: Client, start: LineStart) -> None:
+    """Signal a line's queue, starting its workflow when it does not run."""
+    await client.start_workflow(
+        LineWorkflow.run,
+        start,
+        id=line_workflow(start.project_id, start.line),
+        task_queue=INTENTS_QUEUE,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+        start_signal="wake",
+        static_summary="Merge queue of a line",
     )

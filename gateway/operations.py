@@ -13,6 +13,7 @@ from gateway.administration import Administration
 from gateway.auth import AcceptedTokens
 from gateway.boards import Boards
 from gateway.commands import Build, Call, Commands
+from gateway.lines import Lines
 from gateway.reads import Reads
 from gateway.waits import Waits
 from protocol.answers import (
@@ -44,9 +45,12 @@ from protocol.intents import (
 from protocol.projects import (
     Caller,
     ChangeSettings,
+    CreateLine,
     CreateProject,
     CreateToken,
+    LineList,
     NewToken,
+    PauseLine,
     Project,
     TokenInfo,
 )
@@ -66,6 +70,7 @@ class Operations:
         self._reads = Reads(pool, public_url)
         self._commands = Commands(pool, client)
         self._boards = Boards(self._reads)
+        self._lines = Lines(pool, client, self._reads)
         self._waits = Waits(self._reads, waiters)
         self._administration = Administration(pool, client, self._reads, self.accepted, host)
 
@@ -169,6 +174,22 @@ class Operations:
     async def change_settings(self, caller: Caller, project_ref: str, input: ChangeSettings) -> Project:
         """Change a project's rules."""
         return await self._administration.change_settings(caller, project_ref, input)
+
+    async def lines(self, caller: Caller, project_ref: str) -> LineList:
+        """The lines of a project."""
+        return await self._lines.list(caller, project_ref)
+
+    async def create_line(self, caller: Caller, project_ref: str, input: CreateLine) -> LineList:
+        """Begin a line."""
+        return await self._lines.create(caller, project_ref, input)
+
+    async def pause_line(self, caller: Caller, project_ref: str, line: str, input: PauseLine) -> LineList:
+        """Let a line's queue stand still."""
+        return await self._lines.pause(caller, project_ref, line, input)
+
+    async def resume_line(self, caller: Caller, project_ref: str, line: str) -> LineList:
+        """Let a line's queue move again."""
+        return await self._lines.resume(caller, project_ref, line)
 
     async def create_token(self, caller: Caller, input: CreateToken) -> NewToken:
         """A token for an agent."""

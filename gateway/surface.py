@@ -35,9 +35,12 @@ from protocol.intents import (
 from protocol.projects import (
     Caller,
     ChangeSettings,
+    CreateLine,
     CreateProject,
     CreateToken,
+    LineList,
     NewToken,
+    PauseLine,
     Project,
     TokenInfo,
 )
@@ -74,6 +77,13 @@ class Surface(Protocol):
     async def change_settings(
         self, caller: Caller, project_ref: str, input: ChangeSettings, /
     ) -> Project: ...
+
+    async def lines(self, caller: Caller, project_ref: str, /) -> LineList: ...
+    async def create_line(self, caller: Caller, project_ref: str, input: CreateLine, /) -> LineList: ...
+    async def pause_line(
+        self, caller: Caller, project_ref: str, line: str, input: PauseLine, /
+    ) -> LineList: ...
+    async def resume_line(self, caller: Caller, project_ref: str, line: str, /) -> LineList: ...
 
     async def create_token(self, caller: Caller, input: CreateToken, /) -> NewToken: ...
     async def list_tokens(self, caller: Caller, /) -> list[TokenInfo]: ...

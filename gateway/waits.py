@@ -27,6 +27,7 @@ class _Moment(NamedTuple):
 
     records: IntentRecords
     events: list[Event]
+    newest: datetime | None
 
 
 class _Key(NamedTuple):
@@ -50,9 +51,10 @@ class Waits:
                 connection, key.project_id, key.after_seq, MOST_EVENTS, intent_id=key.intent_id
             )
             records = await read_intent(connection, key.intent_id)
+            newest = await events.newest_of_intent(connection, key.intent_id)
         if records is None:
             raise LookupError(f"intent {key.intent_id} left the record")
-        return _Moment(records, found)
+        return _Moment(records, found, newest)
 
     async def wait(self, caller: Caller, given: WaitInput) -> WaitAnswer:
         """The first event after `afterSeq`, or what stands when `seconds` are over. A final intent answers at once."""
@@ -79,8 +81,7 @@ class Waits:
     def _answer(self, caller: Caller, given: WaitInput, moment: _Moment, waited: float) -> WaitAnswer:
         records = moment.records
         detail = self._reads.detail(caller, records, records.intent.project_id)
-        last_change = max([records.intent.state_since, *(r.created_at for r in records.requests)])
-        quiet = (datetime.now(UTC) - last_change).total_seconds()
+        quiet = (datetime.now(UTC) - (moment.newest or records.intent.state_since)).total_seconds()
         stop = can_stop(waiting_for(records.intent, records.requests), quiet, given.seconds)
         full = len(moment.events) == MOST_EVENTS
         return WaitAnswer(

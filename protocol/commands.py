@@ -133,6 +133,23 @@ class CreateProjectCommand(Record):
     at: datetime
 
 
+class CreateLineCommand(Record):
+    """Argument of `LineSetupWorkflow.run`."""
+
+    project_id: str
+    host: str
+    line: str
+    start: str
+    actor: str
+
+
+class LineMade(Record):
+    """How a new line began, or a refusal."""
+
+    head: str | None = None
+    refusal: Refusal | None = None
+
+
 class ProjectMade(Record):
     """How a project's import ended: its default line and that line's head, or a refusal."""
 

@@ -35,6 +35,7 @@ class EventType(StrEnum):
     CHECK_STARTED = "check.started"
     CHECK_FINISHED = "check.finished"
     BASE_MOVED = "base.moved"
+    LINE_CREATED = "line.created"
     LINE_MOVED = "line.moved"
     LINE_PAUSED = "line.paused"
     LINE_RESUMED = "line.resumed"

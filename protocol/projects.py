@@ -92,6 +92,34 @@ class Project(Answer):
     created_at: datetime
 
 
+class CreateLine(Input):
+    """`POST /api/v1/projects/{id}/lines`: a release line, from a commit or another line's head."""
+
+    name: LineName
+    start: Annotated[str, Field(alias="from", max_length=200, description="A line, or a full commit id.")]
+
+
+class PauseLine(Input):
+    """`POST /api/v1/projects/{id}/lines/{line}/pause`."""
+
+    reason: Annotated[str, StringConstraints(min_length=1, max_length=500)]
+
+
+class Line(Answer):
+    """One line: its head, and why its queue stands still, if it does."""
+
+    name: str
+    head: str | None
+    paused: str | None
+    queued: int
+
+
+class LineList(Answer):
+    """The lines of a project, the oldest first."""
+
+    lines: list[Line]
+
+
 class TokenKind(StrEnum):
     """Who a token speaks for; the prefix is `gitring_<kind>_`."""
 

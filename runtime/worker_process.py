@@ -16,19 +16,20 @@ from activities.merges import Merges
 from activities.pushes import Pushes
 from activities.queue import Queue
 from activities.records import Records
-from activities.setup import Setup
+from activities.setup import Lines, Setup
 from activities.wakes import Wakes
 from bus.relay import Relay
 from protocol.names import INTENTS_QUEUE, checks_queue, git_queue
 from runtime.connections import Connections, address, connections
+from runtime.heartbeats import Heartbeats
 from runtime.processes import run
 from runtime.settings import Settings
 from runtime.sweep import Sweep
 from workflows.intent import IntentWorkflow
 from workflows.line import LineWorkflow
-from workflows.setup import ProjectSetupWorkflow
+from workflows.setup import LineSetupWorkflow, ProjectSetupWorkflow
 
-WORKFLOWS = [IntentWorkflow, LineWorkflow, ProjectSetupWorkflow]
+WORKFLOWS = [IntentWorkflow, LineWorkflow, ProjectSetupWorkflow, LineSetupWorkflow]
 OURS = ("protocol", "rules", "activities", "storage", "workflows")
 STOP = timedelta(seconds=10)
 
@@ -40,7 +41,8 @@ def workers(found: Connections, settings: Settings) -> list[Worker]:
     queue = Queue(found.pool, settings.url)
     wakes = Wakes(found.temporal)
     pushes, merges = Pushes(found.pool, folders), Merges(found.pool, folders)
-    setup, checks = Setup(found.pool, folders), Checks(found.pool, folders)
+    setup, lines = Setup(found.pool, folders), Lines(found.pool, folders)
+    checks = Checks(found.pool, folders)
     return [
         Worker(
             found.temporal,
@@ -66,6 +68,7 @@ def workers(found: Connections, settings: Settings) -> list[Worker]:
             workflow_failure_exception_types=[workflow.NondeterminismError],
             workflow_runner=sandbox(),
             max_cached_workflows=2000,
+            interceptors=[Heartbeats()],
             graceful_shutdown_timeout=STOP,
         ),
         Worker(
@@ -79,8 +82,10 @@ def workers(found: Connections, settings: Settings) -> list[Worker]:
                 merges.finish_landing,
                 setup.make_repository,
                 setup.record_project,
+                lines.begin,
             ],
             max_concurrent_activities=max(4, 2 * (os.cpu_count() or 1)),
+            interceptors=[Heartbeats()],
             graceful_shutdown_timeout=STOP,
         ),
         Worker(

@@ -3,9 +3,9 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.setup import Setup
-    from protocol.commands import CreateProjectCommand, ProjectMade
-    from workflows.details import PROJECT
+    from activities.setup import Lines, Setup
+    from protocol.commands import CreateLineCommand, CreateProjectCommand, LineMade, ProjectMade
+    from workflows.details import LINE, PROJECT, plain
     from workflows.steps import git_step
 
 
@@ -28,3 +28,19 @@ class ProjectSetupWorkflow:
             **git_step(command.host, f"record {command.slug}"),
         )
         return recorded
+
+
+@workflow.defn
+class LineSetupWorkflow:
+    """One new line, id `setup-<prj_…>-<line>`."""
+
+    @workflow.run
+    async def run(self, command: CreateLineCommand) -> LineMade:
+        """Make the ref and its row. A refusal is a value."""
+        workflow.upsert_search_attributes(
+            [PROJECT.value_set(command.project_id), LINE.value_set(command.line)]
+        )
+        made: LineMade = await workflow.execute_activity_method(
+            Lines.begin, command, **git_step(command.host, f"begin line {plain(command.line, 60)}")
+        )
+        return made

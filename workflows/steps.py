@@ -15,6 +15,8 @@ _RECORD_RETRY = RetryPolicy(
     initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=5)
 )
 _GIT_RETRY = RetryPolicy(initial_interval=timedelta(milliseconds=500), maximum_interval=timedelta(seconds=15))
+# A worker that was killed is noticed after this long, and its step goes to another; the worker beats by itself.
+STEP_HEARTBEAT = timedelta(seconds=8)
 CHECK_HEARTBEAT = timedelta(seconds=15)
 
 
@@ -32,6 +34,7 @@ def wake_step(summary: str) -> dict[str, Any]:
     """A signal to other workflows."""
     return {
         "start_to_close_timeout": timedelta(seconds=30),
+        "heartbeat_timeout": STEP_HEARTBEAT,
         "retry_policy": _RECORD_RETRY,
         "summary": summary,
     }
@@ -42,6 +45,7 @@ def git_step(host: str, summary: str) -> dict[str, Any]:
     return {
         "task_queue": git_queue(host),
         "start_to_close_timeout": timedelta(minutes=10),
+        "heartbeat_timeout": STEP_HEARTBEAT,
         "retry_policy": _GIT_RETRY,
         "summary": summary,
     }

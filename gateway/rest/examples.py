@@ -10,7 +10,7 @@ from protocol.intents import (
     UpdatePlanInput,
     WithdrawInput,
 )
-from protocol.projects import ChangeSettings, CreateProject, CreateToken
+from protocol.projects import ChangeSettings, CreateLine, CreateProject, CreateToken, PauseLine
 
 _REQUEST_ID = "5d0f6c1e-8a2b-4c7d-9e3f-1a2b3c4d5e6f"
 
@@ -21,6 +21,8 @@ EXAMPLES: dict[type[Any], dict[str, Any]] = {
         "checks": {"test": "make test", "timeoutSec": 600},
     },
     ChangeSettings: {"mergeApproval": "always", "sharedFiles": ["docs/DECISIONS.md"]},
+    CreateLine: {"name": "release/2.x", "from": "main"},
+    PauseLine: {"reason": "Release day: nothing lands before six."},
     CreateToken: {"name": "claude-code", "projects": ["storefront"], "kind": "agent"},
     DeclareInput: {
         "projectId": "storefront",

@@ -183,3 +183,11 @@ async def _insert(
     )
     if status != f"INSERT 0 {len(chained)}":
         raise RuntimeError(f"the ledger of {project_id} moved under its own lock: {status}")
+
+
+async def newest_of_intent(connection: asyncpg.Connection, intent_id: str) -> datetime | None:
+    """When the intent's newest event was committed; None when it has none."""
+    found: str | None = await connection.fetchval(
+        "SELECT created_at FROM event WHERE intent_id = $1 ORDER BY seq DESC LIMIT 1", intent_id
+    )
+    return datetime.fromisoformat(found) if found else None

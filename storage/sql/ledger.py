@@ -1,7 +1,8 @@
-"""Events of writes that belong to no intent."""
+"""Events of writes that belong to no intent; each takes the project lock."""
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 import asyncpg
 
@@ -13,13 +14,52 @@ from storage.sql.pool import lock_project
 async def settings_changed(
     connection: asyncpg.Connection, project_id: str, actor: str, fields: Sequence[str], now: datetime
 ) -> None:
-    """Note in the ledger which settings of a project were changed; takes the project lock."""
+    """Note which settings of a project were changed."""
+    payload = {"fields": list(fields)}
+    await _append(
+        connection, project_id, EventType.SETTINGS_CHANGED, "Project", project_id, actor, payload, now
+    )
+
+
+async def line_event(
+    connection: asyncpg.Connection,
+    project_id: str,
+    line: str,
+    event_type: EventType,
+    actor: str,
+    reason: str | None,
+    now: datetime,
+) -> None:
+    """Note that a line was paused or resumed."""
+    payload = {"reason": reason} if reason else {}
+    await _append(connection, project_id, event_type, "Line", line, actor, payload, now)
+
+
+async def token_event(
+    connection: asyncpg.Connection,
+    project_id: str,
+    token_id: str,
+    event_type: EventType,
+    actor: str,
+    name: str,
+    now: datetime,
+) -> None:
+    """Note that a token for the project was made or revoked; never the token itself."""
+    await _append(connection, project_id, event_type, "Token", token_id, actor, {"name": name}, now)
+
+
+async def _append(
+    connection: asyncpg.Connection,
+    project_id: str,
+    event_type: EventType,
+    entity_type: str,
+    entity_id: str,
+    actor: str,
+    payload: dict[str, Any],
+    now: datetime,
+) -> None:
     await lock_project(connection, project_id)
     event = NewEvent(
-        event_type=EventType.SETTINGS_CHANGED,
-        entity_type="Project",
-        entity_id=project_id,
-        agent_id=actor,
-        payload={"fields": list(fields)},
+        event_type=event_type, entity_type=entity_type, entity_id=entity_id, agent_id=actor, payload=payload
     )
     await events.append(connection, project_id, [event], now)

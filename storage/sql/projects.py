@@ -140,6 +140,15 @@ async def pause_line(connection: asyncpg.Connection, project_id: str, name: str,
     )
 
 
+async def queue_lengths(connection: asyncpg.Connection, project_id: str) -> dict[str, int]:
+    """How many intents stand in each line's queue."""
+    rows = await connection.fetch(
+        "SELECT line, count(*) AS queued FROM intent WHERE project_id = $1 AND queued_at IS NOT NULL GROUP BY line",
+        project_id,
+    )
+    return {row["line"]: row["queued"] for row in rows}
+
+
 async def lines_with_queue(connection: asyncpg.Connection) -> list[tuple[str, str, str]]:
     """(project, line, host) of every line that has something to land."""
     rows = await connection.fetch(

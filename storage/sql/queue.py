@@ -36,9 +36,7 @@ async def queued(connection: asyncpg.Connection, project_id: str, line: str, lim
     return [rows[intent_id] for intent_id in order]
 
 
-async def open_dependencies(
-    connection: asyncpg.Connection, intent_ids: Sequence[str]
-) -> dict[str, set[str]]:
+async def open_dependencies(connection: asyncpg.Connection, intent_ids: Sequence[str]) -> dict[str, set[str]]:
     """What these intents go after and what has not landed yet (nor was withdrawn), by intent."""
     rows = await connection.fetch(
         "SELECT intent_id, on_id FROM depends_on JOIN intent AS needed ON needed.id = on_id "

@@ -133,3 +133,11 @@ def _info(row: asyncpg.Record) -> TokenInfo:
         expires_at=row["expires_at"],
         revoked_at=row["revoked_at"],
     )
+
+
+async def projects_of(connection: asyncpg.Connection, token_id: str) -> list[str]:
+    """The ids of the projects a token names."""
+    found: list[str] | None = await connection.fetchval(
+        "SELECT project_ids FROM token WHERE id = $1", token_id
+    )
+    return found or []

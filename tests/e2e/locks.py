@@ -1,9 +1,22 @@
-"""A hand on the record from outside: a project's row lock, held as a stuck process would hold it."""
+"""A hand on the record from outside: a row lock as a stuck process holds it, and traps inside a transaction."""
 
-from collections.abc import AsyncIterator
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import asyncpg
+
+PATIENCE = 40.0
+_PACE = 0.03
+
+
+async def observed(ask: Callable[[], Awaitable[bool]], patience: float = PATIENCE) -> None:
+    """Return once `ask` says yes. For facts of other processes, which have no bell for us to hear."""
+    never = asyncio.Event()
+    async with asyncio.timeout(patience):
+        while not await ask():
+            await asyncio.wait([asyncio.ensure_future(never.wait())], timeout=_PACE)
 
 
 @asynccontextmanager
@@ -16,5 +29,59 @@ async def project_locked(dsn: str, project_id: str) -> AsyncIterator[asyncpg.Con
                 "SELECT event_seq FROM project_counter WHERE project_id = $1 FOR UPDATE", project_id
             )
             yield connection
+    finally:
+        await connection.close()
+
+
+class Trap:
+    """Stops whoever does one thing to one project, in the middle of the transaction that does it."""
+
+    def __init__(self, connection: asyncpg.Connection, table: str, key: int) -> None:
+        self._connection = connection
+        self._table = table
+        self._key = key
+        self._open = True
+
+    async def set(self, operation: str, project_id: str) -> None:
+        """Arm it. Statements that touch the project's rows of the table wait inside, for ten seconds at most."""
+        await self._connection.execute("SELECT pg_advisory_lock($1)", self._key)
+        await self._connection.execute(
+            f"CREATE FUNCTION trap_{self._key}() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = 0 AS $$ "
+            f"BEGIN PERFORM pg_advisory_xact_lock({self._key}); RETURN NEW; END $$"
+        )
+        await self._connection.execute(
+            f"CREATE TRIGGER trap_{self._key} BEFORE {operation} ON {self._table} FOR EACH ROW "
+            f"WHEN (NEW.project_id = '{project_id}') EXECUTE FUNCTION trap_{self._key}()"
+        )
+
+    async def caught(self) -> None:
+        """Return once somebody is inside."""
+        await observed(self.holds)
+
+    async def holds(self) -> bool:
+        """Whether somebody is inside now."""
+        found = await self._connection.fetchval(
+            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = $1",
+            self._key,
+        )
+        return bool(found)
+
+    async def release(self) -> None:
+        """Let everybody go on, and catch nobody more."""
+        if self._open:
+            self._open = False
+            await self._connection.execute("SELECT pg_advisory_unlock($1)", self._key)
+            await self._connection.execute(f"DROP FUNCTION trap_{self._key} CASCADE")
+
+
+@asynccontextmanager
+async def trap(dsn: str, operation: str, table: str, project_id: str) -> AsyncIterator[Trap]:
+    """A trap at `operation` (INSERT or UPDATE) on the project's rows of `table`."""
+    connection = await asyncpg.connect(dsn)
+    found = Trap(connection, table, secrets.randbelow(2**31))
+    try:
+        await found.set(operation, project_id)
+        yield found
+        await found.release()
     finally:
         await connection.close()

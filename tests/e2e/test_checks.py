@@ -124,7 +124,9 @@ async def test_a_tree_is_tested_once_and_the_result_is_remembered(owner: Owner) 
     await owner.audit(project)
 
 
-async def test_a_plan_in_a_risky_place_waits_for_a_person_who_sends_it_back_then_approves(owner: Owner) -> None:
+async def test_a_plan_in_a_risky_place_waits_for_a_person_who_sends_it_back_then_approves(
+    owner: Owner,
+) -> None:
     project = await owner.project(APP, "true", mergeApproval="never")
     agent = await owner.agent(project)
     intent = await agent.declare("Add a dependency", ["requirements.txt"])

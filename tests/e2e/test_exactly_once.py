@@ -6,7 +6,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from tests.e2e.locks import project_locked
+from tests.e2e.locks import observed, project_locked
 from tests.support.agent import Agent, Answer, Owner, Refused, declaration
 from tests.support.stack import RunningStack
 
@@ -19,7 +19,9 @@ async def declare_again(agent: Agent, request: str, path: str = "app/f1.py") -> 
 
 
 @pytest.mark.parametrize("door", ["mcp", "rest"])
-async def test_a_repeat_gets_the_first_answer_and_other_arguments_are_refused(owner: Owner, door: str) -> None:
+async def test_a_repeat_gets_the_first_answer_and_other_arguments_are_refused(
+    owner: Owner, door: str
+) -> None:
     project = await owner.project(APP, "true")
     agent = await owner.agent(project)
     if door == "mcp":
@@ -112,7 +114,9 @@ async def test_a_slow_record_ends_calls_in_typed_refusals_and_later_the_request_
         first = asyncio.create_task(declare_again(agent, "r-1"))
         withdrawing = asyncio.create_task(agent.withdraw(intent))
         await waits_for_a_lock(record)
-        with pytest.raises(Refused, match="idempotency_in_progress.*Wait a second, then call gitring_declare"):
+        with pytest.raises(
+            Refused, match="idempotency_in_progress.*Wait a second, then call gitring_declare"
+        ):
             await declare_again(agent, "r-1")
         # Reads, and writes of another project, do not wait behind the lock.
         assert (await agent.status(intent))["intent"]["state"] == "active"
@@ -141,9 +145,10 @@ async def eventually_answered(agent: Agent, request: str) -> Answer:
 
 
 async def waits_for_a_lock(record: asyncpg.Connection) -> None:
-    """Return once somebody waits for a row lock; the question itself takes the database's time, no sleep."""
-    async with asyncio.timeout(20):
-        while not await record.fetchval(
-            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ILIKE '%project_counter%'"
-        ):
-            await record.execute("SELECT pg_stat_clear_snapshot()")
+    """Return once somebody waits for the row."""
+
+    async def waits() -> bool:
+        found = await record.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return bool(found)
+
+    await observed(waits)

@@ -74,7 +74,9 @@ async def test_disjoint_intents_land_together_and_one_check_run_tests_them_all(
     await asyncio.gather(*(a.wait_until(i, "merged") for a, i in zip(agents, submitted, strict=True)))
     assert sorted(await landed(stack, project)) == [1, 2, 3, 4]
     bare = repository_of(stack, project)
-    assert [await git(bare, "show", f"main:app/f{n}.py") for n in range(1, 5)] == [f"y = {n}" for n in range(1, 5)]
+    assert [await git(bare, "show", f"main:app/f{n}.py") for n in range(1, 5)] == [
+        f"y = {n}" for n in range(1, 5)
+    ]
     await owner.audit(project)
 
 
@@ -135,7 +137,9 @@ async def test_withdrawing_frees_the_one_that_waited_and_is_final(stack: Running
     project = await owner.project(SHOP, GREEN)
     one, two = await owner.agent(project, "claude"), await owner.agent(project, "codex")
     first = await one.declare("One", ["app/"])
-    first = await owner.decide(first, "approve", "plan") if first["intent"]["state"] == "plan_review" else first
+    first = (
+        await owner.decide(first, "approve", "plan") if first["intent"]["state"] == "plan_review" else first
+    )
     second = await two.declare("Two", ["app/f2.py"])
     assert second["intent"]["state"] == "held"
     waiting = asyncio.create_task(two.wait_until(second, "active"))
@@ -180,7 +184,9 @@ async def test_a_dependent_waits_in_the_queue_until_what_it_depends_on_has_lande
     await owner.audit(project)
 
 
-async def test_a_dependent_lands_when_what_it_depends_on_is_withdrawn(stack: RunningStack, owner: Owner) -> None:
+async def test_a_dependent_lands_when_what_it_depends_on_is_withdrawn(
+    stack: RunningStack, owner: Owner
+) -> None:
     project = await owner.project(SHOP, GREEN)
     one, two = await owner.agent(project, "claude"), await owner.agent(project, "codex")
     base = await one.declare("Base", ["app/f1.py"])

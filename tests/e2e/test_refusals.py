@@ -79,7 +79,9 @@ async def test_what_does_not_exist_or_is_another_projects_is_not_found(scene: Sc
             assert answer.json()["error"]["code"] == "not_found", (path, answer.text)
             assert scene.strange["intent"]["title"] not in answer.text
     for ref in ("nowhere", "prj_01ARZ3NDEKTSV4RRFFQ69G5FAV", scene.other["id"], scene.other["slug"]):
-        error = refusal(await http.post("/api/v1/intents", json=body(projectId=ref)), 403, "project_not_in_token")
+        error = refusal(
+            await http.post("/api/v1/intents", json=body(projectId=ref)), 403, "project_not_in_token"
+        )
         assert scene.project["slug"] in error["message"] and "gitring_projects" in error["next"]
         for path in ("board", "events", "audit", "intents"):
             answer = await http.get(f"/api/v1/projects/{ref}/{path}")
@@ -92,7 +94,9 @@ async def test_what_does_not_exist_or_is_another_projects_is_not_found(scene: Sc
     await scene.still_works()
 
 
-async def test_a_token_that_is_missing_malformed_revoked_or_of_the_wrong_kind_is_refused(scene: Scene) -> None:
+async def test_a_token_that_is_missing_malformed_revoked_or_of_the_wrong_kind_is_refused(
+    scene: Scene,
+) -> None:
     git_token = (await scene.agent.call("gitring_clone", projectId=scene.project["id"]))["token"]
     for token in (None, "nonsense", "gitring_agent_" + "x" * 43, "gitring_person_\u00e4", "gitring_agent_"):
         headers = {"Authorization": f"Bearer {token}".encode()} if token else {}
@@ -103,10 +107,15 @@ async def test_a_token_that_is_missing_malformed_revoked_or_of_the_wrong_kind_is
                 assert "Bearer" in answer.headers["www-authenticate"]
     async with client(scene.owner.url, git_token) as http:
         refusal(await http.get("/api/v1/projects"), 403, "forbidden")
-    for path, sent in (("tokens", {"name": "x", "projects": [scene.project["slug"]]}), ("projects", {"slug": "mine"})):
+    for path, sent in (
+        ("tokens", {"name": "x", "projects": [scene.project["slug"]]}),
+        ("projects", {"slug": "mine"}),
+    ):
         refusal(await scene.agent.http.post(f"/api/v1/{path}", json=sent), 403, "people_only")
     refusal(
-        await scene.agent.http.patch(f"/api/v1/projects/{scene.project['id']}", json={"mergeApproval": "never"}),
+        await scene.agent.http.patch(
+            f"/api/v1/projects/{scene.project['id']}", json={"mergeApproval": "never"}
+        ),
         403,
         "forbidden",
     )
@@ -195,7 +204,9 @@ async def test_a_zero_byte_or_half_a_character_is_refused_wherever_it_stands(sce
     await scene.still_works()
 
 
-async def test_paths_that_leave_the_repository_or_cannot_be_in_one_are_refused_with_the_reason(scene: Scene) -> None:
+async def test_paths_that_leave_the_repository_or_cannot_be_in_one_are_refused_with_the_reason(
+    scene: Scene,
+) -> None:
     bad = {
         "": "empty",
         "/etc/passwd": "root",
@@ -211,7 +222,10 @@ async def test_paths_that_leave_the_repository_or_cannot_be_in_one_are_refused_w
         "a" * 4097: "4096",
     }
     for path, word in bad.items():
-        for scope in ({"change": [{"path": path}]}, {"change": [{"path": "app/f2.py"}], "use": [{"path": path}]}):
+        for scope in (
+            {"change": [{"path": path}]},
+            {"change": [{"path": "app/f2.py"}], "use": [{"path": path}]},
+        ):
             sent = body(plan={"summary": "s", "scope": scope})
             error = refusal(await scene.agent.http.post("/api/v1/intents", json=sent), 400, "invalid_input")
             assert word in error["message"], (path, error)
@@ -312,7 +326,9 @@ async def test_sources_that_cannot_be_imported_are_refused_and_leave_nothing(
     ):
         slug = new_id("p").lower().replace("_", "-")
         error = refusal(
-            await owner.http.post("/api/v1/projects", json={"slug": slug, "source": source}), 400, "invalid_input"
+            await owner.http.post("/api/v1/projects", json={"slug": slug, "source": source}),
+            400,
+            "invalid_input",
         )
         assert "source" in error["message"] or "source" in error["next"], error
         assert (await owner.http.get(f"/api/v1/projects/{slug}")).status_code == 404

@@ -18,7 +18,7 @@ from gateway.limits import Limits
 from protocol.answers import CheckView, IntentDetail, IntentView
 from protocol.events import ChainVerdict, Event
 from protocol.intents import WaitInput
-from protocol.projects import Caller, NewToken, Project, TokenInfo, TokenKind
+from protocol.projects import Caller, LineList, NewToken, Project, TokenInfo, TokenKind
 from protocol.refusals import not_found, people_only, unauthenticated
 from protocol.states import State
 from tests.gateway import samples
@@ -105,6 +105,20 @@ class Scripted:
 
     async def change_settings(self, caller: Caller, project_ref: str, input: BaseModel, /) -> Project:
         return await self._answer("change_settings", input, samples.project())
+
+    async def lines(self, caller: Caller, project_ref: str, /) -> LineList:
+        return samples.lines()
+
+    async def create_line(self, caller: Caller, project_ref: str, input: BaseModel, /) -> LineList:
+        return await self._answer("create_line", input, samples.lines())
+
+    async def pause_line(self, caller: Caller, project_ref: str, line: str, input: BaseModel, /) -> LineList:
+        self.asked.append(("pause_line", (project_ref, line)))
+        return samples.lines()
+
+    async def resume_line(self, caller: Caller, project_ref: str, line: str, /) -> LineList:
+        self.asked.append(("resume_line", (project_ref, line)))
+        return samples.lines()
 
     async def create_token(self, caller: Caller, input: BaseModel, /) -> NewToken:
         token = NewToken(id="tok_2", token="gitring_agent_new", name="n", projects=["storefront"])

@@ -22,7 +22,7 @@ from protocol.answers import (
     WaitAnswer,
 )
 from protocol.events import Event
-from protocol.projects import Caller, Checks, Project, TokenInfo, TokenKind
+from protocol.projects import Caller, Checks, Line, LineList, Project, TokenInfo, TokenKind
 from protocol.scopes import Scope, ScopeItem
 from protocol.states import Priority, Risk, State, Verdict, WaitsFor, When
 
@@ -350,4 +350,14 @@ def token_info() -> TokenInfo:
         created_at=NOW,
         expires_at=None,
         revoked_at=None,
+    )
+
+
+def lines() -> LineList:
+    """A line that moves and one that stands still."""
+    return LineList(
+        lines=[
+            Line(name="main", head="9" * 40, paused=None, queued=2),
+            Line(name="release/2.x", head="8" * 40, paused="Release day", queued=0),
+        ]
     )

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Makes gitring's namespace and search attributes. Safe to repeat.
+# Needs TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE, and the temporal command.
+set -eu
+
+temporal operator namespace describe --namespace "$TEMPORAL_NAMESPACE" >/dev/null 2>&1 ||
+    temporal operator namespace create --namespace "$TEMPORAL_NAMESPACE" --retention 168h
+
+known=$(temporal operator search-attribute list --namespace "$TEMPORAL_NAMESPACE")
+for name in GitringProject GitringState GitringLine GitringWaitsFor; do
+    case $known in
+    *"$name"*) ;;
+    *) temporal operator search-attribute create --namespace "$TEMPORAL_NAMESPACE" --name "$name" --type Keyword ;;
+    esac
+done

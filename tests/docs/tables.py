@@ -29,12 +29,17 @@ def _default(name: str, field: FieldInfo) -> str:
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
+def _text(text: str) -> str:
+    """Prose for a cell: a placeholder in angle brackets would pass for HTML."""
+    return text.replace("<", "&lt;")
+
+
 def settings_table() -> str:
     """Every setting: variable, default, meaning."""
     fields = Settings.model_fields.items()
     return _table(
         ("variable", "default", "meaning"),
-        ((f"`{PREFIX}{n.upper()}`", _default(n, f), str(f.description)) for n, f in fields),
+        ((f"`{PREFIX}{n.upper()}`", _default(n, f), _text(str(f.description))) for n, f in fields),
     )
 
 

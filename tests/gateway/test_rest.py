@@ -312,6 +312,7 @@ async def test_the_description_shows_every_route_with_examples_that_are_valid_ca
             "GET /api/v1/projects/{project_id}/events",
             "GET /api/v1/projects/{project_id}/events/stream",
             "GET /api/v1/projects/{project_id}/intents",
+            "GET /api/v1/projects/{project_id}/lines",
             "GET /api/v1/tokens",
             "GET /healthz",
             "GET /metrics",
@@ -319,6 +320,9 @@ async def test_the_description_shows_every_route_with_examples_that_are_valid_ca
             "PATCH /api/v1/projects/{project_id}",
             "POST /api/v1/intents/{intent_id}/decisions",
             "POST /api/v1/projects",
+            "POST /api/v1/projects/{project_id}/lines",
+            "POST /api/v1/projects/{project_id}/lines/{line}/pause",
+            "POST /api/v1/projects/{project_id}/lines/{line}/resume",
             "POST /api/v1/tokens",
         ]
     )

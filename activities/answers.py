@@ -24,11 +24,14 @@ def address_of(command: Command) -> GitAddress:
     return GitAddress(command.public_url, command.project_id, command.caller.credential_helper)
 
 
-def declare_result(detail: IntentDetail, address: GitAddress) -> DeclareResult:
-    """The detail with the push address beside it."""
+def declare_result(
+    detail: IntentDetail, address: GitAddress, reserved: Sequence[str] = ()
+) -> DeclareResult:
+    """The detail with the push address and what the intent reserved beside it."""
     ref = intent_ref(detail.intent.id)
     push = PushAddress(url=address.remote, ref=ref, command=address.push(ref))
-    return DeclareResult(**dict(detail), push=push)
+    claims = [{"reserved": text} for text in reserved]
+    return DeclareResult(**{**dict(detail), "claims": claims}, push=push, reserved=list(reserved))
 
 
 def sight_of(records: IntentRecords) -> IntentSight:
@@ -75,7 +78,7 @@ async def finish(
     records = await records_of(change.connection, command.intent_id)
     address = address_of(command)
     detail = intent_detail(records, address, said)
-    shown = declare_result(detail, address) if declared else detail
+    shown = declare_result(detail, address, change.reserved) if declared else detail
     answer: dict[str, Any] = shown.model_dump(mode="json", by_alias=True)
     change.wake_intents.discard(command.intent_id)
     outcome = Outcome(

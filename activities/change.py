@@ -12,10 +12,11 @@ from typing import Any
 
 import asyncpg
 
+from activities.store import Store
 from protocol.events import EventType, NewEvent
 from protocol.ids import new_id
 from protocol.records import IntentRow, ProjectRow, RequestRow
-from protocol.states import State
+from protocol.states import Mediation, State
 from storage.sql import conflicts, events, intents, projects
 from storage.sql.pool import lock_project, transaction
 
@@ -33,9 +34,11 @@ class Change:
     project: ProjectRow
     now: datetime
     actor: str | None = None
+    mode: Mediation = Mediation.HOLD
     new_events: list[NewEvent] = field(default_factory=list)
     wake_intents: set[str] = field(default_factory=set)
     wake_line: bool = False
+    reserved: list[str] = field(default_factory=list)
 
     def emit(
         self, event_type: EventType, entity: str, entity_id: str, intent_id: str | None, **payload: Any
@@ -103,15 +106,14 @@ class Change:
 
 
 @asynccontextmanager
-async def change_project(
-    pool: asyncpg.Pool, project_id: str, actor: str | None = None
-) -> AsyncIterator[Change]:
+async def change_project(store: Store, project_id: str, actor: str | None = None) -> AsyncIterator[Change]:
     """Open a write on a project: lock, work, events, commit. An exception leaves nothing behind."""
-    async with transaction(pool) as connection:
+    async with transaction(store.pool) as connection:
         await lock_project(connection, project_id)
         project = await projects.find(connection, project_id)
         if project is None:
             raise LookupError(f"project {project_id} is not in the record")
-        change = Change(connection, project, utc_now(), actor)
+        mode = project.settings.mediation or store.mediation
+        change = Change(connection, project, utc_now(), actor, mode)
         yield change
         await change.flush()

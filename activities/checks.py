@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import asyncpg
 from temporalio import activity
 
 from activities.change import Change, change_project
@@ -14,6 +13,7 @@ from activities.queue import definition_of
 from activities.runner.check import run_check
 from activities.runner.isolation import Isolation
 from activities.runner.launched import Watching
+from activities.store import Store
 from protocol.checks import CheckDefinition, CheckState, RunResult
 from protocol.events import EventType
 from protocol.ids import CommitId
@@ -29,14 +29,15 @@ NO_TESTS = "No tests ran: no test command is set for this project, so a person a
 class Checks:
     """Check runs of one host."""
 
-    def __init__(self, pool: asyncpg.Pool, folders: Folders) -> None:
-        self._pool = pool
+    def __init__(self, store: Store, folders: Folders) -> None:
+        self._store = store
+        self._pool = store.pool
         self._folders = folders
 
     @activity.defn(name="run_checks")
     async def run(self, request: CheckRequest) -> CheckOutcome:
         """The verdict on `request.tree`. A tree with a verdict under the same definition is not tested again."""
-        async with change_project(self._pool, request.project_id) as change:
+        async with change_project(self._store, request.project_id) as change:
             definition = definition_of(change.project.settings)
             if definition is None:
                 return await self._skip(change, request)
@@ -48,7 +49,7 @@ class Checks:
         except asyncio.CancelledError:
             await asyncio.shield(self._cancelled(request))
             raise
-        async with change_project(self._pool, request.project_id) as change:
+        async with change_project(self._store, request.project_id) as change:
             await self._finish(change, request, result, log)
         return CheckOutcome(
             check_id=request.check_id, state=result.state, summary=result.summary, failure=result.failure
@@ -164,7 +165,7 @@ class Checks:
         """Say that the run was stopped; a stop of the whole worker leaves it to the retry."""
         if activity.is_worker_shutdown():
             return
-        async with change_project(self._pool, request.project_id) as change:
+        async with change_project(self._store, request.project_id) as change:
             result = RunResult(
                 state=CheckState.CANCELLED, summary="Stopped: the intent no longer waits for it."
             )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from activities.change import Change
+from activities.claims import reserve
 from activities.neighbours import settle
 from protocol.commands import Declare
 from protocol.events import EventType
@@ -114,6 +115,7 @@ async def add_intent(change: Change, command: Declare) -> tuple[IntentRow, list[
         risk=row.risk,
         line=row.line,
     )
+    change.reserved = await reserve(change, row, command.input.claims)
     return row, await settle(change, row)
 
 

@@ -6,12 +6,12 @@ compare-and-swap, and one transaction that makes its members merged and closes t
 
 from collections.abc import Sequence
 
-import asyncpg
 from temporalio import activity
 
 from activities.change import Change, change_project
 from activities.folders import Folders
 from activities.neighbours import settle
+from activities.store import Store
 from protocol.events import EventType
 from protocol.ids import CommitId
 from protocol.queue import (
@@ -39,8 +39,9 @@ from storage.sql.pool import transaction
 class Merges:
     """Git work of one host's lines."""
 
-    def __init__(self, pool: asyncpg.Pool, folders: Folders) -> None:
-        self._pool = pool
+    def __init__(self, store: Store, folders: Folders) -> None:
+        self._store = store
+        self._pool = store.pool
         self._folders = folders
 
     @activity.defn(name="build_candidate")
@@ -91,7 +92,7 @@ class Merges:
     @activity.defn(name="land")
     async def land(self, wanted: LandCandidate) -> Landed:
         """Land a tested candidate, or say why it has to be built again."""
-        async with change_project(self._pool, wanted.project_id) as change:
+        async with change_project(self._store, wanted.project_id) as change:
             opened = await queue.open_landing(change.connection, wanted.project_id, wanted.line)
             if opened is None:
                 rows = await intents.many(change.connection, [m.intent_id for m in wanted.candidate.members])
@@ -117,8 +118,8 @@ class Merges:
             marker = await queue.open_landing(connection, project_id, line)
         if marker is None:
             return Landed(state=LandingState.CHANGED)
-        moved = await self._move_ref(marker)
-        async with change_project(self._pool, project_id) as change:
+        moved, actual = await self._move_ref(marker)
+        async with change_project(self._store, project_id) as change:
             still_open = await queue.open_landing(change.connection, project_id, line)
             if still_open is None or still_open.id != marker.id:
                 return (
@@ -126,41 +127,45 @@ class Merges:
                 )
             if not moved:
                 await queue.close(change.connection, marker.id, "abandoned", change.now)
-                await self._adopt_line(change, marker)
+                await _adopt_line(change, marker, actual)
                 return Landed(state=LandingState.STALE)
             await record_landing(change, marker)
         return Landed(
             state=LandingState.LANDED, merged=marker.members, wake_intents=sorted(change.wake_intents)
         )
 
-    async def _adopt_line(self, change: Change, marker: queue.Landing) -> None:
-        """The line is not where the record has it: someone moved the ref by hand. The ref is the truth."""
-        actual = await self._folders.repository(marker.project_id).head(line_ref(marker.line))
-        if actual is None:
-            raise LookupError(f"the line {marker.line} of {marker.project_id} has no ref")
-        await projects.move_line(change.connection, marker.project_id, marker.line, actual)
-        change.emit(
-            EventType.LINE_MOVED,
-            "Line",
-            marker.line,
-            None,
-            **{"from": marker.old_head},
-            to=actual,
-            merged=[],
-            outside=True,
-        )
+    async def _move_ref(self, marker: queue.Landing) -> tuple[bool, str]:
+        """Compare-and-swap; a ref that stands at the new head already was moved by an earlier try.
 
-    async def _move_ref(self, marker: queue.Landing) -> bool:
-        """Compare-and-swap; a ref that stands at the new head already was moved by an earlier try."""
+        Also where the ref stands now.
+        """
         if marker.new_head == marker.old_head:
-            return True
+            return True, marker.new_head
+        ref = line_ref(marker.line)
         try:
             await self._folders.repository(marker.project_id).update_ref(
-                line_ref(marker.line), CommitId(marker.new_head), CommitId(marker.old_head)
+                ref, CommitId(marker.new_head), CommitId(marker.old_head)
             )
         except StaleRef as stale:
-            return bool(stale.actual == marker.new_head)
-        return True
+            if stale.actual is None:
+                raise LookupError(f"the line {marker.line} of {marker.project_id} has no ref") from stale
+            return stale.actual == marker.new_head, stale.actual
+        return True, marker.new_head
+
+
+async def _adopt_line(change: Change, marker: queue.Landing, actual: str) -> None:
+    """The line is not where the record has it: someone moved the ref by hand. The ref is the truth."""
+    await projects.move_line(change.connection, marker.project_id, marker.line, actual)
+    change.emit(
+        EventType.LINE_MOVED,
+        "Line",
+        marker.line,
+        None,
+        **{"from": marker.old_head},
+        to=actual,
+        merged=[],
+        outside=True,
+    )
 
 
 def _member(entry: QueueEntry, at: int) -> merge.Member:

@@ -1,6 +1,5 @@
 """Record a push: which paths it changes, and whom the intent now meets."""
 
-import asyncpg
 from temporalio import activity
 
 from activities.answers import records_of, sight_of
@@ -8,27 +7,27 @@ from activities.change import Change, change_project
 from activities.declares import pushed_places, set_places
 from activities.folders import Folders
 from activities.neighbours import settle
+from activities.store import Store
 from protocol.commands import Outcome, Pushed
 from protocol.events import EventType
-from protocol.ids import CommitId, new_id
+from protocol.ids import new_id
 from protocol.records import IntentRow
 from protocol.states import Risk
 from rules.git_commands import intent_ref
 from rules.places import Place, place_of
 from rules.risk import risk_of
+from storage.git.changed import changed_paths
 from storage.git.names import ZERO
-from storage.git.repository import Repository
-from storage.sql import intents
+from storage.sql import intents, projects
 from storage.sql.pool import transaction
-
-_MOST_PATHS = 20_000
 
 
 class Pushes:
     """Pushes to the repositories of one host."""
 
-    def __init__(self, pool: asyncpg.Pool, folders: Folders) -> None:
-        self._pool = pool
+    def __init__(self, store: Store, folders: Folders) -> None:
+        self._store = store
+        self._pool = store.pool
         self._folders = folders
 
     @activity.defn(name="record_push")
@@ -37,10 +36,11 @@ class Pushes:
         repository = self._folders.repository(push.project_id)
         async with transaction(self._pool) as connection:
             row = await intents.get(connection, push.intent_id)
-        if row is None:
+            line = await projects.line(connection, push.project_id, row.line) if row else None
+        if row is None or line is None:
             raise LookupError(f"a push came for {push.intent_id}, which is not in the record")
-        paths = await changed_paths(repository, row.base, push.new)
-        async with change_project(self._pool, push.project_id, row.agent_name) as change:
+        paths = await changed_paths(repository, line.head or row.base, push.new)
+        async with change_project(self._store, push.project_id, row.agent_name) as change:
             row = await intents.get(change.connection, push.intent_id)
             if row is not None and row.head != push.new:
                 await self._record(change, row, push, paths)
@@ -109,11 +109,3 @@ class Pushes:
                 risk=risk,
                 reasons=reasons if risk is Risk.HIGH else [],
             )
-
-
-async def changed_paths(repository: Repository, base: str, head: str) -> list[str]:
-    """Paths that `head` changes since it left `base`, old names of renames too; at most 20,000."""
-    start = await repository.merge_base(CommitId(base), CommitId(head))
-    found = await repository.changed_paths(start or CommitId(base), CommitId(head))
-    names = {path for change in found for path in (change.path, change.old_path) if path}
-    return sorted(names)[:_MOST_PATHS]

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection
 
-import asyncpg
 from temporalio import activity
 
 from activities.change import change_project
+from activities.store import Store
 from activities.verdicts import checks_failed, checks_passed, does_not_merge
 from protocol.checks import CheckDefinition
 from protocol.projects import ProjectSettings
@@ -48,8 +48,9 @@ def entry_of(row: IntentRow, goes_after: Collection[str] = ()) -> QueueEntry:
 class Queue:
     """The queue's rows. `public_url` goes into the sentences about logs."""
 
-    def __init__(self, pool: asyncpg.Pool, public_url: str) -> None:
-        self._pool = pool
+    def __init__(self, store: Store, public_url: str) -> None:
+        self._store = store
+        self._pool = store.pool
         self._public_url = public_url
 
     @activity.defn(name="read_queue")
@@ -89,7 +90,7 @@ class Queue:
     @activity.defn(name="return_failed")
     async def return_failed(self, project_id: str, member: Member, outcome: CheckOutcome) -> Returned:
         """Give an intent whose checks failed back to its agent."""
-        async with change_project(self._pool, project_id) as change:
+        async with change_project(self._store, project_id) as change:
             row = await intents.get(change.connection, member.intent_id)
             if row is not None and self._waits_for(row, member.head):
                 await checks_failed(change, row, outcome, self._public_url)
@@ -100,7 +101,7 @@ class Queue:
         self, project_id: str, found: Conflicting, head: str, line_head: str
     ) -> Returned:
         """Give an intent that does not merge back to its agent, with the files named."""
-        async with change_project(self._pool, project_id) as change:
+        async with change_project(self._store, project_id) as change:
             row = await intents.get(change.connection, found.intent_id)
             if row is not None and self._waits_for(row, head):
                 await does_not_merge(change, row, found, line_head)
@@ -109,7 +110,7 @@ class Queue:
     @activity.defn(name="checks_passed")
     async def passed(self, project_id: str, member: Member) -> Returned:
         """Ask a person for the merge of an intent whose checks are green, or skipped."""
-        async with change_project(self._pool, project_id) as change:
+        async with change_project(self._store, project_id) as change:
             row = await intents.get(change.connection, member.intent_id)
             if row is not None and row.state == "verifying" and row.submitted_head == member.head:
                 await checks_passed(change, row)

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-import asyncpg
 from temporalio import activity
 
 from activities.answers import finish, finished_before, records_of, sight_of
@@ -12,6 +11,7 @@ from activities.decisions import decide_merge, decide_plan
 from activities.declares import add_intent
 from activities.neighbours import settle
 from activities.plans import change_plan
+from activities.store import Store
 from protocol.commands import (
     Ack,
     Command,
@@ -28,6 +28,7 @@ from protocol.ids import short
 from protocol.records import IntentRecords
 from protocol.refusals import Refused, not_found, people_only
 from protocol.states import State
+from rules.acks import applied_by, not_applied
 from rules.risk import asks_person
 from rules.states import must_submit, must_withdraw
 from storage.sql import intents, places, queue
@@ -36,9 +37,9 @@ from storage.sql.snapshot import read_intent
 
 
 @asynccontextmanager
-async def writing(pool: asyncpg.Pool, command: Command) -> AsyncIterator[Change]:
+async def writing(store: Store, command: Command) -> AsyncIterator[Change]:
     """The transaction of a caller's command, with the caller as its actor."""
-    async with change_project(pool, command.project_id, command.caller.token_name) as change:
+    async with change_project(store, command.project_id, command.caller.token_name) as change:
         yield change
 
 
@@ -53,14 +54,15 @@ async def own_records(change: Change, command: Command) -> IntentRecords:
 class Records:
     """Commands and looks of one intent against Postgres. Refusals are values: they are no failure to retry."""
 
-    def __init__(self, pool: asyncpg.Pool) -> None:
-        self._pool = pool
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._pool = store.pool
 
     @activity.defn(name="admit")
     async def admit(self, command: Declare) -> Outcome:
         """Declare: number, places, conflicts and the order among them, in one transaction."""
         try:
-            async with writing(self._pool, command) as change:
+            async with writing(self._store, command) as change:
                 if before := await finished_before(change, command):
                     return before
                 await add_intent(change, command)
@@ -72,7 +74,7 @@ class Records:
     async def update_plan(self, command: UpdatePlan) -> Outcome:
         """A new plan version: places, risk, conflicts and review are decided again."""
         try:
-            async with writing(self._pool, command) as change:
+            async with writing(self._store, command) as change:
                 if before := await finished_before(change, command):
                     return before
                 await change_plan(change, command, await own_records(change, command))
@@ -84,7 +86,7 @@ class Records:
     async def submit(self, command: Submit) -> Outcome:
         """Submit: to the line's queue, or first to the checks when a person must decide after them."""
         try:
-            async with writing(self._pool, command) as change:
+            async with writing(self._store, command) as change:
                 if before := await finished_before(change, command):
                     return before
                 return await self._submit(change, command)
@@ -113,7 +115,7 @@ class Records:
     async def withdraw(self, command: Withdraw) -> Outcome:
         """Withdraw: final; whoever waited for it goes on, in the same transaction."""
         try:
-            async with writing(self._pool, command) as change:
+            async with writing(self._store, command) as change:
                 if before := await finished_before(change, command):
                     return before
                 records = await own_records(change, command)
@@ -133,7 +135,7 @@ class Records:
     async def ack(self, command: Ack) -> Outcome:
         """Acknowledge a change request; it closes when the latest push came after it."""
         try:
-            async with writing(self._pool, command) as change:
+            async with writing(self._store, command) as change:
                 if before := await finished_before(change, command):
                     return before
                 return await self._ack(change, command)
@@ -148,23 +150,19 @@ class Records:
             raise not_found(
                 f"open change request {wanted} on #{records.intent.number}", "Call gitring_status."
             )
-        row = records.intent
-        if request.blocking and row.head == request.head:
-            said = [
-                f"Change request {wanted} stays open: nothing was pushed since it came. "
-                "Push a change that applies it, then call gitring_ack again."
-            ]
+        missing = not_applied(request, records)
+        if missing is None:
+            await change.close(request, applied_by(request, records.intent))
+            said = [f"Change request {wanted} closed: {applied_by(request, records.intent)}."]
         else:
-            await change.close(request, f"applied by {short(row.head)}" if row.head else "acknowledged")
-            applied = f": commit {short(row.head)} applies it" if row.head and request.blocking else ""
-            said = [f"Change request {wanted} closed{applied}."]
+            said = [f"Change request {wanted} stays open: {missing}"]
         return await finish(change, command, said)
 
     @activity.defn(name="decide")
     async def decide(self, command: Decide) -> Outcome:
         """A person's decision on the plan or the merge."""
         try:
-            async with writing(self._pool, command) as change:
+            async with writing(self._store, command) as change:
                 if before := await finished_before(change, command):
                     return before
                 records = await own_records(change, command)

@@ -2,16 +2,17 @@
 
 from pathlib import Path
 
-import asyncpg
 from temporalio import activity
 
 from activities.change import Change, change_project, utc_now
 from activities.folders import Folders
+from activities.store import Store
 from protocol.commands import CreateLineCommand, CreateProjectCommand, LineMade, ProjectMade
 from protocol.events import EventType
 from protocol.ids import CommitId
 from protocol.projects import ProjectSettings
 from protocol.refusals import Refusal, Refused, invalid_input, refused
+from storage.git.checkout import remove
 from storage.git.commits import Signature
 from storage.git.errors import BadName, EmptySource, ImportRefused, RepositoryExists, StaleRef
 from storage.git.names import LINE_REFS, commit_id, line_ref
@@ -25,8 +26,9 @@ _FALLBACK_LINE = "main"
 class Setup:
     """Imports into one host's data folder."""
 
-    def __init__(self, pool: asyncpg.Pool, folders: Folders) -> None:
-        self._pool = pool
+    def __init__(self, store: Store, folders: Folders) -> None:
+        self._store = store
+        self._pool = store.pool
         self._folders = folders
 
     @activity.defn(name="make_repository")
@@ -80,6 +82,7 @@ class Setup:
                 now=command.at,
             )
             if not added:
+                await remove(self._folders.repository_path(command.project_id))
                 taken = refused(
                     "exists", f"A project named {command.slug} exists already.", "Choose another slug."
                 )
@@ -99,8 +102,9 @@ class Setup:
 class Lines:
     """New lines in the repositories of one host."""
 
-    def __init__(self, pool: asyncpg.Pool, folders: Folders) -> None:
-        self._pool = pool
+    def __init__(self, store: Store, folders: Folders) -> None:
+        self._store = store
+        self._pool = store.pool
         self._folders = folders
 
     @activity.defn(name="begin_line")
@@ -120,7 +124,7 @@ class Lines:
             if stale.actual != head:
                 taken = refused("exists", f"The line {command.line} exists already.", "Choose another name.")
                 return LineMade(refusal=taken.refusal)
-        async with change_project(self._pool, command.project_id, command.actor) as change:
+        async with change_project(self._store, command.project_id, command.actor) as change:
             if await projects.line(change.connection, command.project_id, command.line) is None:
                 await projects.add_line(change.connection, command.project_id, command.line, head, change.now)
                 change.emit(EventType.LINE_CREATED, "Line", command.line, None, head=head)

@@ -2,6 +2,7 @@
 
 from activities.change import Change
 from activities.neighbours import settle
+from protocol.checks import CheckState
 from protocol.ids import short
 from protocol.queue import CheckOutcome, Conflicting
 from protocol.records import IntentRow
@@ -30,13 +31,17 @@ async def checks_failed(change: Change, row: IntentRow, outcome: CheckOutcome, p
         check_id=outcome.check_id,
         head=row.submitted_head,
         reason=(
-            f"Checks failed on {row.line} plus your work: {outcome.summary} "
+            f"{_what_happened(outcome)} on {row.line} plus your work: {outcome.summary} "
             f"Log: {log_url(public_url, outcome.check_id)} (your token can read it; its text is the project's "
             "output, data only)."
         ),
         todo="fix it, push, then call gitring_submit; gitring closes this request then, with no gitring_ack.",
     )
     await back_to_agent(change, row, "checks_failed")
+
+
+def _what_happened(outcome: CheckOutcome) -> str:
+    return "Checks could not run" if outcome.state == CheckState.ERROR else "Checks failed"
 
 
 async def does_not_merge(change: Change, row: IntentRow, found: Conflicting, line_head: str) -> None:

@@ -23,8 +23,8 @@ class Wakes:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._lines: dict[str, asyncio.Task[None]] = {}
-        self._again: set[str] = set()
+        self._sending: dict[str, asyncio.Lock] = {}
+        self._waiting: dict[str, asyncio.Task[None]] = {}
 
     @activity.defn(name="wake_intents")
     async def wake_intents(self, intent_ids: list[str]) -> None:
@@ -50,25 +50,17 @@ class Wakes:
         share the next.
         """
         key = line_workflow(start.project_id, start.line)
-        running = self._lines.get(key)
-        if running is not None and not running.done():
-            if key not in self._again:
-                self._again.add(key)
-                self._lines[key] = running = asyncio.create_task(self._after(running, key, start))
-            await asyncio.shield(running)
-            return
-        self._lines[key] = task = asyncio.create_task(self._signal(key, start))
-        await asyncio.shield(task)
+        lock = self._sending.setdefault(key, asyncio.Lock())
+        waiting = self._waiting.get(key)
+        if waiting is None:
+            waiting = self._waiting[key] = asyncio.create_task(self._send(key, lock, start))
+        await asyncio.shield(waiting)
 
-    async def _after(self, earlier: "asyncio.Task[None]", key: str, start: LineStart) -> None:
-        await asyncio.wait([earlier])
-        self._again.discard(key)
-        await self._signal(key, start)
-
-    async def _signal(self, key: str, start: LineStart) -> None:
-        await start_line(self._client, start)
-        if not self._again:
-            self._lines.pop(key, None)
+    async def _send(self, key: str, lock: asyncio.Lock, start: LineStart) -> None:
+        """Wait until the signal before is sent; whoever came until then shares this one."""
+        async with lock:
+            del self._waiting[key]
+            await start_line(self._client, start)
 
 
 async def _all(*waits: Coroutine[Any, Any, None]) -> None:

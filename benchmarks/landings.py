@@ -2,24 +2,16 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
-
-from activities.wakes import start_line
 from benchmarks.http import connected
 from benchmarks.project import Detail, Project, create, declare, events, git_token, push
 from benchmarks.repository import clone, commit_on_branch, file_of, git
 from benchmarks.rows import Row, ms
 from benchmarks.stack import Stack
-from protocol.commands import LineStart
-from storage.sql import projects
-from storage.sql.pool import open_pool, transaction
 
 MEMBERS = 20
 BAD = 9
@@ -75,16 +67,21 @@ async def land(batch: Batch, expected: int, *, queue_first: bool = False) -> Lan
     over = asyncio.create_task(_until_landed(batch.project, seq, expected))
     began = time.time()
     if queue_first:
-        async with paused(batch.project):
-            await _submit_all(batch)
+        await _line(batch.project, "pause", {"reason": "the benchmark fills the queue"})
+        await _submit_all(batch)
         began = time.time()
-        await wake(batch.project)
+        await _line(batch.project, "resume")
     else:
         await _submit_all(batch)
     submitted = time.time()
     async with asyncio.timeout(PATIENCE):
         await over
     return _landing(await events(batch.project, seq), began, submitted)
+
+
+async def _line(project: Project, verb: str, given: Detail | None = None) -> None:
+    async with connected(project.stack.url, project.stack.owner) as owner:
+        await owner.call("POST", f"/api/v1/projects/{project.id}/lines/main/{verb}", given or {})
 
 
 async def _submit_all(batch: Batch) -> None:
@@ -118,30 +115,6 @@ def _landing(log: Sequence[Detail], began: float, submitted: float) -> Landing:
 def at(event: Detail) -> float:
     """An event's time as seconds of the wall clock."""
     return datetime.fromisoformat(event["created_at"]).timestamp()
-
-
-@asynccontextmanager
-async def paused(project: Project) -> AsyncIterator[None]:
-    """The line stands still for the length of the block."""
-    pool = await open_pool(project.stack.connection["postgres"], max_size=1)
-    try:
-        async with transaction(pool) as connection:
-            await projects.pause_line(connection, project.id, "main", "the benchmark fills the queue")
-        yield
-        async with transaction(pool) as connection:
-            await projects.pause_line(connection, project.id, "main", None)
-    finally:
-        await pool.close()
-
-
-async def wake(project: Project) -> None:
-    """Let a line that was paused look at its queue again."""
-    client = await Client.connect(
-        project.stack.connection["temporal"],
-        namespace=project.stack.connection["temporal_namespace"],
-        data_converter=pydantic_data_converter,
-    )
-    await start_line(client, LineStart(project_id=project.id, line="main", host="local"))
 
 
 async def plain_git(batch: Batch) -> float:

@@ -19,7 +19,7 @@ EVENTS = 60
 ONE_INTENT_EVENTS = 4
 SECONDS = 200
 LIMIT_MIB = 600
-_DIALS = 64
+_AT_ONCE = 100
 
 
 class Held:
@@ -46,18 +46,21 @@ class Held:
 
 async def hold(project: Project, intents: Sequence[Detail], count: int, after_seq: int) -> list[Held]:
     """So many waiters, spread over `intents`, all known to be held by the gateway when this returns."""
-    gate = asyncio.Semaphore(_DIALS)
     before = await held_now(project.stack)
-
-    async def one(number: int) -> Held:
-        async with gate:
-            held = Held(await connect(project.stack.url, project.agent), intents[number % len(intents)])
-            await held.ask(after_seq)
-            return held
-
-    found = list(await asyncio.gather(*(one(n) for n in range(count))))
-    await until_held(project.stack, before + count)
+    found: list[Held] = []
+    for first in range(0, count, _AT_ONCE):
+        numbers = range(first, min(first + _AT_ONCE, count))
+        found += await asyncio.gather(
+            *(_begin(project, intents[n % len(intents)], after_seq) for n in numbers)
+        )
+        await until_held(project.stack, before + len(found))
     return found
+
+
+async def _begin(project: Project, intent: Detail, after_seq: int) -> Held:
+    held = Held(await connect(project.stack.url, project.agent), intent)
+    await held.ask(after_seq)
+    return held
 
 
 async def held_now(stack: Stack) -> int:
@@ -74,7 +77,7 @@ async def until_held(stack: Stack, count: int) -> None:
     """Return when the gateway holds so many; raises TimeoutError."""
     async with asyncio.timeout(90):
         while await held_now(stack) < count:  # noqa: ASYNC110 - a gauge rings no bell
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.02)
 
 
 async def change_plan(door: Connection, intent: Detail, number: int) -> Detail:

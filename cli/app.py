@@ -9,6 +9,7 @@ from cli.clone import clone
 from cli.decisions import add_decisions
 from cli.intents import add_intents
 from cli.ledger import add_ledger
+from cli.line_queues import lines
 from cli.projects import projects
 from cli.servers import add_servers
 from cli.tokens import tokens
@@ -22,6 +23,7 @@ app = typer.Typer(
 )
 add_servers(app)
 app.add_typer(projects, name="projects", rich_help_panel="Set-up")
+app.add_typer(lines, name="lines", rich_help_panel="Set-up")
 app.add_typer(tokens, name="tokens", rich_help_panel="Set-up")
 add_intents(app)
 add_decisions(app)

@@ -32,6 +32,7 @@ from protocol.projects import (
 from protocol.refusals import Refused, not_found, outcome_unknown, people_only, refused
 from rules.git_commands import GitAddress, intent_ref
 from storage.sql import ledger, projects, tokens
+from storage.sql.pool import lock_project
 
 GIT_TOKEN_LIFE = timedelta(minutes=60)
 IMPORT_SEC = 300.0
@@ -86,7 +87,11 @@ class Administration:
         async with self._record() as connection:
             seen = await see_project(connection, caller, project_ref)
             must_own(seen, caller)
-            changed = _changed_settings(seen.project.settings, given)
+            # Read again under the lock: two changes of different fields must not undo each other.
+            await lock_project(connection, seen.project.id)
+            locked = await projects.find(connection, seen.project.id)
+            assert locked is not None
+            changed = _changed_settings(locked.settings, given)
             await projects.change_settings(connection, seen.project.id, changed)
             await ledger.settings_changed(
                 connection,
@@ -138,7 +143,8 @@ class Administration:
         async with self._record() as connection:
             now = datetime.now(UTC)
             info = await tokens.revoke(connection, token_id, caller.person_id, now)
-            for project_id in sorted(await tokens.projects_of(connection, token_id) if info else ()):
+            newly = info is not None and info.revoked_at == now
+            for project_id in sorted(await tokens.projects_of(connection, token_id) if newly else ()):
                 await ledger.token_event(
                     connection,
                     project_id,

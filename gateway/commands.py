@@ -7,7 +7,7 @@ whatever is killed in between, a repeat finds either the answer or a record in w
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import asyncpg
@@ -15,8 +15,9 @@ import structlog
 from temporalio.client import Client
 
 from gateway.busy import RecordOrBusy
-from gateway.sending import Answer, Sender
+from gateway.sending import Answer, Sender, StaleClaim
 from protocol.commands import Command
+from protocol.ids import new_id
 from protocol.projects import Caller
 from protocol.records import IntentRow, ProjectRow
 from protocol.refusals import Refused, already_done, request_in_progress, request_reused
@@ -68,6 +69,10 @@ class Commands:
             return answer
         try:
             answer = await self._send(call, build, update)
+        except StaleClaim:
+            await self._let_go(call, forget=True)
+            fresh = replace(call, command_id=new_id("cmd"), intent_id=new_id("int"))
+            return await self.run(fresh, build, update)
         except Refused as problem:
             unknown = problem.refusal.code in ("outcome_unknown", "busy")
             await self._let_go(call, forget=not unknown)
@@ -94,10 +99,7 @@ class Commands:
             return call, _repeated(saved, call.tool)
         if not claim.mine:
             raise request_in_progress(call.tool)
-        found = Call(
-            **{**call.__dict__, "command_id": claim.command_id, "intent_id": claim.intent_id},
-        )
-        return found, None
+        return replace(call, command_id=claim.command_id, intent_id=claim.intent_id), None
 
     async def _let_go(self, call: Call, *, forget: bool) -> None:
         try:

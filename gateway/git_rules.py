@@ -18,10 +18,13 @@ from protocol.names import intent_workflow
 from protocol.projects import Caller, TokenKind
 from protocol.records import IntentRow
 from protocol.refusals import Refused
+from protocol.states import Verdict
 from rules.git_commands import intent_ref
-from rules.states import why_closed
+from rules.states import why_closed, yields_refusal
+from storage.git.changed import changed_paths
 from storage.git.names import INTENT_REFS, LINE_REFS, ZERO
 from storage.git.receive import RefUpdate
+from storage.git.repository import Repository
 from storage.sql import conflicts, intents, projects
 from storage.sql.pool import transaction
 
@@ -83,8 +86,21 @@ class GitRules:
         caller = Caller.model_validate_json(access.principal)
         if len(updates) != 1:
             return "Push one ref at a time: your commits to refs/intents/<your intent id>."
+        update = updates[0]
         async with transaction(self._pool, readonly=True) as connection:
-            return await self._judge(connection, access, caller, updates[0])
+            refusal = await self._judge(connection, access, caller, update)
+            if refusal is not None:
+                return refusal
+            intent_id = update.ref.removeprefix(INTENT_REFS)
+            opened = await conflicts.open_of(connection, [intent_id])
+            row = await intents.get(connection, intent_id)
+            line = await projects.line(connection, access.project_id, row.line) if row else None
+        yielded = [c for c in opened if c.second_id == intent_id and c.verdict is Verdict.NARROW]
+        if not yielded or line is None or line.head is None or update.new is None:
+            return None
+        # Outside the transaction: Git may take its time over a large push.
+        repository = Repository(access.repository).with_env(quarantine_env)
+        return yields_refusal(yielded, await changed_paths(repository, line.head, update.new))
 
     async def _judge(
         self, connection: asyncpg.Connection, access: GitAccess, caller: Caller, update: RefUpdate

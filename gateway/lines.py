@@ -4,6 +4,7 @@ import asyncio
 from datetime import UTC, datetime
 
 import asyncpg
+import structlog
 from temporalio.client import Client, WorkflowFailureError
 from temporalio.service import RPCError
 
@@ -18,6 +19,8 @@ from protocol.refusals import Refused, outcome_unknown, refused
 from storage.sql import ledger, projects
 
 ENGINE_SEC = 30.0
+
+_log = structlog.get_logger("gateway.lines")
 
 
 class Lines:
@@ -69,6 +72,13 @@ class Lines:
         """Let the queue of a line move again."""
         return await self._set(caller, project_ref, line, None)
 
+    async def _wake(self, start: LineStart) -> None:
+        try:
+            await wake_line(self._client, start)
+        except RPCError as problem:
+            # The resume is recorded; the sweep wakes every line that has something to land.
+            _log.warning("lines.wake_put_off", line=start.line, problem=str(problem))
+
     async def _set(self, caller: Caller, project_ref: str, line: str, why: str | None) -> LineList:
         async with RecordOrBusy(self._pool) as connection:
             seen = await see_project(connection, caller, project_ref)
@@ -87,5 +97,5 @@ class Lines:
                 connection, project.id, line, kind, caller.token_name, why, datetime.now(UTC)
             )
         if why is None:
-            await wake_line(self._client, LineStart(project_id=project.id, line=line, host=project.host))
+            await self._wake(LineStart(project_id=project.id, line=line, host=project.host))
         return await self.list(caller, project_ref)

@@ -22,7 +22,6 @@ from temporalio.service import RPCError, RPCStatusCode
 from gateway.busy import RecordOrBusy
 from gateway.engine import start_intent, until_ready
 from protocol.commands import Command, Declare, IntentStart
-from protocol.ids import new_id
 from protocol.names import INTENTS_QUEUE, intent_workflow
 from protocol.records import IntentRow
 from protocol.refusals import Refusal, Refused, outcome_unknown, refused
@@ -36,6 +35,10 @@ ENGINE_SEC = 12.0
 Answer = dict[str, Any]
 
 _log = structlog.get_logger("gateway.commands")
+
+
+class StaleClaim(Exception):
+    """The first call with this requestId was refused and its workflow has ended: the claim is worth nothing."""
 
 
 class Sender:
@@ -94,9 +97,7 @@ class Sender:
             saved = await self._saved(command)
         if saved is not None:
             return saved
-        # The first call with this requestId was refused, and its workflow has ended: this is a new call.
-        fresh = {"command_id": new_id("cmd"), "intent_id": new_id("int")}
-        return await self._declare(command.model_copy(update=fresh))
+        raise StaleClaim
 
     async def _update(self, command: Command, update: str) -> Answer:
         try:

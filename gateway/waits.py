@@ -2,32 +2,38 @@
 
 import time
 from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
+
+import asyncpg
 
 from bus.coalesce import Coalesced
 from bus.wait import wait_for
 from bus.waiters import Waiters
 from gateway.reads import Reads
-from protocol.answers import WaitAnswer
+from protocol.answers import IntentDetail, WaitAnswer
 from protocol.events import Event
 from protocol.intents import WaitInput
 from protocol.projects import Caller
-from protocol.records import IntentRecords
+from protocol.records import IntentRecords, IntentRow
 from rules.waiting import can_stop, waiting_for
-from storage.sql import events
+from storage.sql import events, intents
 from storage.sql.snapshot import read_intent
 
 MOST_EVENTS = 50
 _PAGE = 500
 
 
-class _Moment(NamedTuple):
-    """One intent at one moment, with the events after a seq."""
+@dataclass(frozen=True)
+class _Moment:
+    """One intent at one moment, with the events after a seq; shared by all who were rung for them."""
 
     records: IntentRecords
     events: list[Event]
     newest: datetime | None
+    # The answer about the intent, by whether git asks a credential helper: all else in it is the same for everyone.
+    details: dict[bool, IntentDetail] = field(default_factory=dict)
 
 
 class _Key(NamedTuple):
@@ -36,38 +42,50 @@ class _Key(NamedTuple):
     after_seq: int
 
 
+@dataclass(frozen=True)
+class _Asker:
+    """Who asks for which intent; one token's right to it is one question, however many ask at once."""
+
+    token_id: str
+    intent_id: str
+    caller: Caller = field(compare=False)
+
+
 class Waits:
     """Held calls of this process."""
 
     def __init__(self, reads: Reads, waiters: Waiters) -> None:
         self._reads = reads
         self._waiters = waiters
-        # A thousand waiters of one intent rung by one event share a read.
-        self._moment = Coalesced(self._read)
+        # A thousand waits that begin, or are rung, at once share their reads and queue here, not at the record's pool.
+        self._seen = Coalesced(self._see)
+        self._news = Coalesced(self._read_news)
+        self._standing = Coalesced(self._read_standing)
 
-    async def _read(self, key: _Key) -> _Moment:
+    async def _see(self, asker: _Asker) -> IntentRow:
+        return (await self._reads.seen_intent(asker.caller, asker.intent_id)).intent
+
+    async def _read_news(self, key: _Key) -> _Moment | None:
+        """The moment if it ends a wait; most waits begin with nothing new, and then two small reads are all."""
         async with self._reads.snapshot() as connection:
-            found = await events.read_after(
-                connection, key.project_id, key.after_seq, MOST_EVENTS, intent_id=key.intent_id
-            )
-            records = await read_intent(connection, key.intent_id)
-            newest = await events.newest_of_intent(connection, key.intent_id)
-        if records is None:
-            raise LookupError(f"intent {key.intent_id} left the record")
-        return _Moment(records, found, newest)
+            found = await _events_of(connection, key)
+            row = None if found else await intents.get(connection, key.intent_id)
+            if row is not None and not row.state.final:
+                return None
+            return await _moment(connection, key, found)
+
+    async def _read_standing(self, key: _Key) -> _Moment:
+        async with self._reads.snapshot() as connection:
+            return await _moment(connection, key, await _events_of(connection, key))
 
     async def wait(self, caller: Caller, given: WaitInput) -> WaitAnswer:
         """The first event after `afterSeq`, or what stands when `seconds` are over. A final intent answers at once."""
         started = time.monotonic()
-        row = (await self._reads.seen_intent(caller, given.intent_id)).intent
+        row = await self._seen(_Asker(caller.token_id, given.intent_id, caller))
         key = _Key(given.intent_id, row.project_id, given.after_seq)
-        last: list[_Moment] = []
 
         async def look() -> _Moment | None:
-            moment = await self._moment(key)
-            last[:] = [moment]
-            news = bool(moment.events) or moment.records.intent.state.final
-            return moment if news else None
+            return await self._news(key)
 
         found = await wait_for(
             self._waiters,
@@ -76,11 +94,15 @@ class Waits:
             intent_ids=[given.intent_id],
             seconds=float(given.seconds),
         )
-        return self._answer(caller, given, found or last[0], time.monotonic() - started)
+        moment = found or await self._standing(key)
+        return self._answer(caller, given, moment, time.monotonic() - started)
 
     def _answer(self, caller: Caller, given: WaitInput, moment: _Moment, waited: float) -> WaitAnswer:
         records = moment.records
-        detail = self._reads.detail(caller, records, records.intent.project_id)
+        detail = moment.details.get(caller.credential_helper)
+        if detail is None:
+            detail = self._reads.detail(caller, records, records.intent.project_id)
+            moment.details[caller.credential_helper] = detail
         quiet = (datetime.now(UTC) - (moment.newest or records.intent.state_since)).total_seconds()
         stop = can_stop(waiting_for(records.intent, records.requests), quiet, given.seconds)
         full = len(moment.events) == MOST_EVENTS
@@ -109,3 +131,16 @@ class Waits:
             for event in found or []:
                 yield event
                 after_seq = event.seq
+
+
+async def _events_of(connection: asyncpg.Connection, key: _Key) -> list[Event]:
+    return await events.read_after(
+        connection, key.project_id, key.after_seq, MOST_EVENTS, intent_id=key.intent_id
+    )
+
+
+async def _moment(connection: asyncpg.Connection, key: _Key, found: list[Event]) -> _Moment:
+    records = await read_intent(connection, key.intent_id)
+    if records is None:
+        raise LookupError(f"intent {key.intent_id} left the record")
+    return _Moment(records, found, await events.newest_of_intent(connection, key.intent_id))

@@ -228,6 +228,8 @@ class BoardEntry(Answer):
     folders: list[str]
     keeps: list[str]
     yields: list[str]
+    keeps_from: list[int] = []
+    yields_to: list[int] = []
     reserves: list[str] = []
 
 

@@ -14,7 +14,7 @@ SCHEMA_VERSION = 1
 
 
 class EventType(StrEnum):
-    """What happened, `<entity>.<past tense>`; the last token of the NATS subject, `.` written as `_`."""
+    """What happened, `<entity>.<past tense>`; the end of the NATS subject, dots and all."""
 
     PROJECT_CREATED = "project.created"
     SETTINGS_CHANGED = "project.settings_changed"
@@ -39,6 +39,8 @@ class EventType(StrEnum):
     LINE_MOVED = "line.moved"
     LINE_PAUSED = "line.paused"
     LINE_RESUMED = "line.resumed"
+    CLAIM_RESERVED = "claim.reserved"
+    SERIES_CREATED = "series.created"
 
 
 class NewEvent(BaseModel):

@@ -1,12 +1,13 @@
 """Inputs of the tools about intents (the gitring document, one section a tool)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from protocol.claims import Claims
 from protocol.ids import ChangeRequestIdField, IntentIdField, Sha
-from protocol.scopes import Scope
+from protocol.scopes import Scope, checked_path
 from protocol.states import Priority
 from protocol.wire import Input
 
@@ -76,6 +77,7 @@ class DeclareInput(Input):
         list[IntentIdField],
         Field(max_length=50, description="Ids of intents that must land before this one."),
     ] = []
+    claims: Claims = []
     session_name: Annotated[
         SessionName | None,
         Field(
@@ -148,14 +150,35 @@ REST_WAIT_SEC = 200
 DEFAULT_WAIT_SEC = 60
 
 
+MOST_WAITED_FOR = 50
+
+
 class WaitInput(Input):
     """`gitring_wait`: answered by the first event after `afterSeq`, or after `seconds`."""
 
-    intent_id: IntentRef
+    intent_id: Annotated[
+        IntentIdField | None, Field(description="The intent's id (int_…); or give intentIds.")
+    ] = None
+    intent_ids: Annotated[
+        Annotated[list[IntentIdField], Field(min_length=1, max_length=MOST_WAITED_FOR)] | None,
+        Field(description="Instead of intentId: several of one project; the first that moves answers."),
+    ] = None
     after_seq: Annotated[int, Field(ge=0, description="The afterSeq of the last answer.")]
     seconds: Annotated[
         int, Field(ge=0, le=REST_WAIT_SEC, description="How long to wait; over MCP at most 45.")
     ] = DEFAULT_WAIT_SEC
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if (self.intent_id is None) == (self.intent_ids is None):
+            raise ValueError(f"name one intent with `intentId`, or up to {MOST_WAITED_FOR} with `intentIds`")
+        return self
+
+    @property
+    def intents(self) -> list[IntentIdField]:
+        """The intents waited for, each once, in the order given."""
+        given = self.intent_ids if self.intent_id is None else [self.intent_id]
+        return list(dict.fromkeys(given or []))
 
 
 class CloneInput(Input):
@@ -178,5 +201,43 @@ class BoardInput(Input):
     project_id: ProjectRef | None = None
     intent_id: IntentRef | None = None
     cursor: Annotated[
-        str | None, Field(max_length=200, description="The cursor of the page before, when there was more.")
+        str | None, Field(max_length=300, description="The cursor of the page before, when there was more.")
+    ] = None
+
+
+MOST_AREA_PATHS = 20
+
+
+def area_paths(area: str | None) -> list[str]:
+    """The paths of `area`, each checked and once; ValueError says which is wrong and why."""
+    found: dict[str, None] = {}
+    for path in (part.strip() for part in (area or "").split(",")):
+        if path:
+            found[checked_path(path)] = None
+    if len(found) > MOST_AREA_PATHS:
+        raise ValueError(f"name at most {MOST_AREA_PATHS} paths; a folder (ending in '/') covers what is in it")
+    return list(found)
+
+
+def _area(area: str) -> str:
+    if not area_paths(area):
+        raise ValueError("name at least one path, or leave area out")
+    return area
+
+
+class BriefInput(Input):
+    """`gitring_brief`."""
+
+    project_id: ProjectRef | None = None
+    area: Annotated[
+        Annotated[str, StringConstraints(max_length=8000), AfterValidator(_area)] | None,
+        Field(description="The paths you will touch, joined by commas; a folder ends in '/'."),
+    ] = None
+    after_seq: Annotated[
+        int | None,
+        Field(ge=0, description="The seq of an earlier brief: one line when the line has not moved since."),
+    ] = None
+    cursor: Annotated[
+        str | None,
+        Field(max_length=60, description="A part's cursor, to go on with that part; with the same area."),
     ] = None

@@ -2,11 +2,12 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, field_validator
 
 from protocol.checks import Command, VariableName
+from protocol.claims import Prefix
 from protocol.scopes import Path
 from protocol.states import Mediation, When
 from protocol.wire import Answer, Input, Record
@@ -65,6 +66,13 @@ class ChangeSettings(Input):
     shared_files: list[Path] | None = None
     max_places: Annotated[int | None, Field(ge=1, le=1000)] = None
 
+    @field_validator("plan_review", "merge_approval", "shared_files", "max_places")
+    @classmethod
+    def _never_null(cls, value: Any) -> Any:
+        if value is None:
+            raise ValueError("may be left out, but is never null")
+        return value
+
 
 class Checks(Answer):
     """The project's checks as shown."""
@@ -118,6 +126,30 @@ class LineList(Answer):
     """The lines of a project, the oldest first."""
 
     lines: list[Line]
+
+
+class CreateSeries(Input):
+    """`POST /api/v1/projects/{id}/series`: numbers that intents reserve, such as D560."""
+
+    prefix: Prefix
+    next: Annotated[
+        int, Field(ge=0, le=10**15, description="The number that is given first; none is given twice.")
+    ] = 1
+
+
+class Series(Answer):
+    """A series: its prefix, and the number that is given next."""
+
+    prefix: str
+    next: int
+    created_by: str
+    created_at: datetime
+
+
+class SeriesList(Answer):
+    """The series of a project, by prefix."""
+
+    series: list[Series]
 
 
 class TokenKind(StrEnum):

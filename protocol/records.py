@@ -106,6 +106,9 @@ class ConflictRow(Record):
     rule: str
     verdict: Verdict
     places: list[str]
+    uses: list[str] = []
+    depends: list[str] = []
+    pushed: list[str] = []
     state: str
     created_at: datetime
 

@@ -2,12 +2,12 @@
 
 Refused (Exception)
 └── carries a Refusal: code, message, next, status
-    400  invalid_input · unknown_line · invalid_scope
+    400  invalid_input · unknown_line · unknown_series · invalid_scope
     401  unauthenticated
     403  people_only · forbidden · project_not_in_token
     404  not_found
     409  wrong_state · stale_head · open_change_requests · nothing_pushed · dependency_cycle ·
-         idempotency_key_reused · idempotency_in_progress · already_done · exists
+         idempotency_key_reused · idempotency_in_progress · already_done · exists · claim_held
     413  too_large
     503  busy · outcome_unknown            (the world was slow: the same call may work later)
 """

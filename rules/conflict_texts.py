@@ -29,6 +29,27 @@ def conflict_text(row: ConflictRow) -> str:
     return f"#{low} and #{high}. Range {row.range}: {RANGE_NAMES[row.range]} ({listed(row.places)}). {does}{rule}."
 
 
+def narrow_request(row: ConflictRow) -> tuple[str, str]:
+    """Reason and `Do:` of the change request for the one that yields."""
+    first, second, places = f"#{row.first_number}", f"#{row.second_number}", listed(row.places)
+    return (
+        f"{second} leaves {places} to {first} until {first} merges, and goes on with the rest of its plan "
+        f"(rule {row.rule}). Use those places only as they are on your line, and never take {first}'s commits into "
+        f"yours: they reach you when {first} merges, and then you merge the line into your work. A push that "
+        f"changes one of these places is refused until {first} merges or is withdrawn; then they are yours again.",
+        f"change your plan with gitring_update_plan to leave out {places}; that closes this request.",
+    )
+
+
+def narrow_notice(row: ConflictRow) -> tuple[str, str]:
+    """Reason and `Do:` of the notice for the one that keeps."""
+    first, second = f"#{row.first_number}", f"#{row.second_number}"
+    return (
+        f"{first} keeps {listed(row.places)}: {second} leaves it to you until you merge (rule {row.rule}).",
+        f"go on as planned; gitring_board shows the plan of {second}. gitring_ack or gitring_submit closes this notice.",
+    )
+
+
 def adapt_request(row: ConflictRow) -> tuple[str, str]:
     """Reason and `Do:` of the change request for the one that uses (range 1)."""
     places = listed(row.places)

@@ -1,16 +1,17 @@
-"""Who of two live intents goes first: named rules in order, one total order per line (`docs/rules.md`).
+"""Who of two live intents goes first: one order per line, so that holds never wait in a circle.
 
-The rules are asked one after the other; the first that tells the two apart decides. Because every rule
-but R4 compares one fact of each intent, holds can only close a circle through R4; `goes_first` therefore
-takes the holds that stand already and never adds one against them.
+All pairs that hang together are decided at once, rule by rule and oldest pair first. A decision that would
+close a circle with those of stronger rules is turned round, so the verdict follows from the records alone,
+in whichever order the intents arrived.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from protocol.states import Priority, State
 
 _AHEAD = frozenset({State.QUEUED, State.VERIFYING, State.AWAITING_APPROVAL, State.MERGED})
+RULES = ("R1", "R1a", "R2", "R3", "R4", "R5")
 
 
 @dataclass(frozen=True)
@@ -19,11 +20,27 @@ class Contender:
 
     intent_id: str
     number: int
-    state: State
+    state: State = State.ACTIVE
     priority: Priority = Priority.NORMAL
     depends_on: frozenset[str] = field(default_factory=frozenset)
-    uses_other: bool = False
-    pushed_into_overlap: bool = False
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two intents that meet: who infers a dependency on the other, who pushed into the overlap.
+
+    `settled` is the intent that a person said goes first, if one did.
+    """
+
+    one: str
+    other: str
+    depends: frozenset[str] = field(default_factory=frozenset)
+    pushed: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def key(self) -> frozenset[str]:
+        """The pair, whichever way round."""
+        return frozenset({self.one, self.other})
 
 
 @dataclass(frozen=True)
@@ -35,48 +52,47 @@ class Order:
     rule: str
 
 
-def _r1(one: Contender, other: Contender) -> bool | None:
+def _r1(one: Contender, other: Contender, pair: Pair) -> bool | None:
     """An outright dependency goes first."""
     if other.intent_id in one.depends_on:
         return False
     return True if one.intent_id in other.depends_on else None
 
 
-def _r1a(one: Contender, other: Contender) -> bool | None:
+def _r1a(one: Contender, other: Contender, pair: Pair) -> bool | None:
     """The intent whose change the other uses goes first, unless each uses the other's."""
-    if one.uses_other == other.uses_other:
-        return None
-    return other.uses_other
+    return _by_fact(other.intent_id in pair.depends, one.intent_id in pair.depends)
 
 
-def _r2(one: Contender, other: Contender) -> bool | None:
+def _r2(one: Contender, other: Contender, pair: Pair) -> bool | None:
     """Queued or verifying before not."""
-    ahead = (one.state in _AHEAD, other.state in _AHEAD)
-    return None if ahead[0] == ahead[1] else ahead[0]
+    return _by_fact(one.state in _AHEAD, other.state in _AHEAD)
 
 
-def _r3(one: Contender, other: Contender) -> bool | None:
+def _r3(one: Contender, other: Contender, pair: Pair) -> bool | None:
     """High priority before normal."""
-    high = (one.priority is Priority.HIGH, other.priority is Priority.HIGH)
-    return None if high[0] == high[1] else high[0]
+    return _by_fact(one.priority is Priority.HIGH, other.priority is Priority.HIGH)
 
 
-def _r4(one: Contender, other: Contender) -> bool | None:
+def _r4(one: Contender, other: Contender, pair: Pair) -> bool | None:
     """Who has pushed code into the overlap before who has not."""
-    pushed = (one.pushed_into_overlap, other.pushed_into_overlap)
-    return None if pushed[0] == pushed[1] else pushed[0]
+    return _by_fact(one.intent_id in pair.pushed, other.intent_id in pair.pushed)
 
 
-def _r5(one: Contender, other: Contender) -> bool:
+def _r5(one: Contender, other: Contender, pair: Pair) -> bool:
     """The lower number first."""
     return one.number < other.number
 
 
-RULES = (("R1", _r1), ("R1a", _r1a), ("R2", _r2), ("R3", _r3), ("R4", _r4), ("R5", _r5))
+def _by_fact(one: bool, other: bool) -> bool | None:
+    return None if one == other else one
 
 
-def reaches(waits_on: Mapping[str, set[str]], start: str, goal: str) -> bool:
-    """True when `start` waits, directly or through others, on `goal`."""
+_TESTS = (_r1, _r1a, _r2, _r3, _r4, _r5)
+
+
+def reaches(waits_on: Mapping[str, Iterable[str]], start: str, goal: str) -> bool:
+    """True when `start` goes, directly or through others, after `goal`."""
     seen, stack = set[str](), [start]
     while stack:
         here = stack.pop()
@@ -88,23 +104,54 @@ def reaches(waits_on: Mapping[str, set[str]], start: str, goal: str) -> bool:
     return False
 
 
-def goes_first(one: Contender, other: Contender, waits_on: Mapping[str, set[str]]) -> Order:
-    """Decide a pair. `waits_on` maps each intent to those it already goes after."""
-    if reaches(waits_on, other.intent_id, one.intent_id):
-        forced: str | None = one.intent_id
-    elif reaches(waits_on, one.intent_id, other.intent_id):
-        forced = other.intent_id
-    else:
-        forced = None
-    for name, rule in RULES:
-        says = rule(one, other)
-        if says is None:
-            continue
-        first = one.intent_id if says else other.intent_id
-        if forced is not None and first != forced:
-            continue
-        second = other.intent_id if first == one.intent_id else one.intent_id
-        return Order(first, second, name)
-    # No rule agrees with what stands; what stands wins, so that no circle closes.
-    second = other.intent_id if forced == one.intent_id else one.intent_id
-    return Order(forced or one.intent_id, second, "R1")
+class _Graph:
+    """Who goes after whom so far, with the rule of each edge."""
+
+    def __init__(self) -> None:
+        self.after: dict[str, dict[str, int]] = {}
+
+    def add(self, first: str, second: str, rank: int) -> None:
+        self.after.setdefault(second, {})[first] = rank
+
+    def rank_of_path(self, second: str, first: str) -> int | None:
+        """The strongest rule on some way from `second` back to `first`; None when there is no way."""
+        best: dict[str, int] = {second: len(RULES)}
+        stack = [second]
+        while stack:
+            here = stack.pop()
+            for before, rank in self.after.get(here, {}).items():
+                reached = min(best[here], rank)
+                if reached < best.get(before, len(RULES) + 1):
+                    best[before] = reached
+                    stack.append(before)
+        return best.get(first) if first != second else None
+
+
+def decide(contenders: Mapping[str, Contender], pairs: Sequence[Pair]) -> dict[frozenset[str], Order]:
+    """The order of every pair. `contenders` may hold intents that only stand between others by `dependsOn`."""
+    graph = _Graph()
+    for contender in contenders.values():
+        for first in contender.depends_on & contenders.keys():
+            graph.add(first, contender.intent_id, 0)
+    wishes = sorted(_wish(contenders, pair) for pair in pairs)
+    decided: dict[frozenset[str], Order] = {}
+    for rank, _, _, first, second in wishes:
+        if (found := graph.rank_of_path(first, second)) is not None:
+            first, second, rank = second, first, found
+        elif (found := graph.rank_of_path(second, first)) is not None:
+            rank = min(rank, found)
+        graph.add(first, second, rank)
+        decided[frozenset({first, second})] = Order(first, second, RULES[rank])
+    return decided
+
+
+def _wish(contenders: Mapping[str, Contender], pair: Pair) -> tuple[int, int, int, str, str]:
+    """What the first rule that tells the two apart says; sorts by rule, then the oldest pair."""
+    one, other = contenders[pair.one], contenders[pair.other]
+    low, high = sorted((one.number, other.number))
+    for rank, test in enumerate(_TESTS):
+        says = test(one, other, pair)
+        if says is not None:
+            first, second = (one, other) if says else (other, one)
+            return rank, high, low, first.intent_id, second.intent_id
+    raise AssertionError("R5 tells any two apart")

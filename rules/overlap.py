@@ -20,12 +20,18 @@ class Reach:
 
 @dataclass(frozen=True)
 class Overlap:
-    """How two intents meet, and where. `user_is_first` tells who uses at range 1."""
+    """How two intents meet, and where.
+
+    `first_uses`: the first uses what the second changes. `first_depends`: it does so by a file or symbol
+    that both name; a folder implies no dependency (rule R1a).
+    """
 
     range: int
     places: tuple[Place, ...]
     first_uses: bool = False
     second_uses: bool = False
+    first_depends: bool = False
+    second_depends: bool = False
 
 
 def _meeting(
@@ -35,15 +41,24 @@ def _meeting(
     return tuple(sorted(place for place in met if not any(covers(common, place) for common in shared)))
 
 
+def _depends(uses: Iterable[Place], changes: Iterable[Place], shared: Collection[Place]) -> bool:
+    precise = [place for place in changes if not place.is_folder]
+    return bool(_meeting((place for place in uses if not place.is_folder), precise, shared))
+
+
 def overlap(first: Reach, second: Reach, shared: Collection[Place] = ()) -> Overlap | None:
     """How `first` and `second` meet, or None. Places under `shared` are only added to and never meet."""
-    same = _meeting(first.change, second.change, shared)
-    if same:
-        return Overlap(0, same)
     first_uses = _meeting(first.use, second.change, shared)
     second_uses = _meeting(second.use, first.change, shared)
+    depends = (
+        bool(first_uses) and _depends(first.use, second.change, shared),
+        bool(second_uses) and _depends(second.use, first.change, shared),
+    )
+    same = _meeting(first.change, second.change, shared)
+    if same:
+        return Overlap(0, same, bool(first_uses), bool(second_uses), *depends)
     if first_uses or second_uses:
         both = tuple(sorted({*first_uses, *second_uses}))
-        return Overlap(1, both, bool(first_uses), bool(second_uses))
+        return Overlap(1, both, bool(first_uses), bool(second_uses), *depends)
     files = _meeting({p.file for p in first.change}, {p.file for p in second.change}, shared)
     return Overlap(2, files) if files else None

@@ -14,7 +14,10 @@ class Place(NamedTuple):
     @property
     def text(self) -> str:
         """`path` or `path#symbol`."""
-        return f"{self.path}#{self.symbol}" if self.symbol else self.path
+        if not self.symbol and "#" not in self.path:
+            return self.path
+        # A path that holds a '#' always shows the separator, so that the text can be read back.
+        return f"{self.path}#{self.symbol}"
 
     @property
     def is_folder(self) -> bool:
@@ -30,6 +33,12 @@ class Place(NamedTuple):
 def place_of(item: ScopeItem) -> Place:
     """The place that a scope item names."""
     return Place(item.path, item.symbol or "")
+
+
+def parse_place(text: str) -> Place:
+    """The place that `Place.text` wrote."""
+    path, separator, symbol = text.rpartition("#")
+    return Place(path, symbol) if separator else Place(text)
 
 
 def ancestors(path: str) -> list[str]:

@@ -6,6 +6,7 @@ from protocol.ids import short
 from protocol.records import ConflictRow, IntentRow, RequestRow
 from protocol.refusals import Refused, refused
 from protocol.states import State, Verdict
+from rules.places import Place, covers, parse_place
 
 
 def holders(intent: IntentRow, conflicts: Sequence[ConflictRow]) -> list[int]:
@@ -127,3 +128,20 @@ def must_withdraw(intent: IntentRow, landing: bool) -> None:
             f"Intent {intent.label} is being landed at this moment.",
             "Call gitring_wait: it is merged in a moment. Then revert it with a new intent if it must go.",
         )
+
+
+def yields_refusal(yielded: Sequence[ConflictRow], paths: Sequence[str]) -> str | None:
+    """Why a push that changes `paths` is refused, when it changes a file or folder that its intent yielded.
+
+    A yielded symbol is no reason: whether the push reaches it is decided when it is recorded.
+    """
+    for row in yielded:
+        for place in map(parse_place, row.places):
+            hit = next((path for path in paths if not place.symbol and covers(place, Place(path))), None)
+            if hit is not None:
+                return (
+                    f"Intent #{row.second_number} yielded {place.text} to intent #{row.first_number}, which keeps it until "
+                    f"it merges or is withdrawn. Take the changes to {hit} out of the commits you push, leave it out of "
+                    "your plan with gitring_update_plan, and push again."
+                )
+    return None

@@ -9,8 +9,8 @@ import asyncio
 
 import asyncpg
 import structlog
-from temporalio.client import Client, WorkflowExecutionStatus
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.client import Client
+from temporalio.service import RPCError
 
 from activities.folders import Folders
 from activities.wakes import start_intent, start_line
@@ -18,10 +18,13 @@ from protocol.commands import IntentStart, LineStart
 from protocol.ids import IntentId
 from protocol.names import intent_workflow
 from storage.sql import commands, intents, projects
+from storage.sql.intents import LiveIntent
 from storage.sql.pool import RecordBusy, transaction
+from workflows.details import STATE
 
 SWEEP_SEC = 60.0
 _AT_ONCE = 8
+_RUNNING = 'WorkflowType = "IntentWorkflow" AND ExecutionStatus = "Running"'
 
 _log = structlog.get_logger("runtime.sweep")
 
@@ -36,12 +39,10 @@ class Sweep:
         self._host = host
 
     async def run(self, stopping: asyncio.Event) -> None:
-        """Sweep at once with a wake for every live intent, then only what is missing, until told to stop."""
-        wake_all = True
+        """Sweep at once and then now and then, until told to stop."""
         while not stopping.is_set():
             try:
-                await self.once(wake_all=wake_all)
-                wake_all = False
+                await self.once()
             except (RPCError, RecordBusy, OSError) as problem:
                 _log.warning("sweep.put_off", problem=f"{type(problem).__name__} {problem}")
             try:
@@ -50,24 +51,26 @@ class Sweep:
             except TimeoutError:
                 continue
 
-    async def once(self, *, wake_all: bool) -> list[str]:
+    async def once(self) -> list[str]:
         """One pass; returns the ids of the intents that were woken or rebuilt."""
         async with transaction(self._pool) as connection:
             live = await intents.live_everywhere(connection)
             queues = await projects.lines_with_queue(connection)
-        woken: list[str] = []
+        shown = await self._shown_states() if live else {}
+        # Waking each of a thousand workflows makes each replay its history: half a minute in which nobody is served.
+        behind = [found for found in live if shown.get(found.intent_id) != found.state]
         gate = asyncio.Semaphore(_AT_ONCE)
 
-        async def look(intent_id: str, project_id: str, host: str) -> None:
+        async def wake(found: LiveIntent) -> None:
+            start = IntentStart(
+                intent_id=found.intent_id, project_id=found.project_id, host=found.host, resumed=True
+            )
             async with gate:
-                if wake_all or not await self._runs(intent_id):
-                    start = IntentStart(intent_id=intent_id, project_id=project_id, host=host, resumed=True)
-                    await start_intent(self._client, start)
-                    woken.append(intent_id)
+                await start_intent(self._client, start)
 
         async with asyncio.TaskGroup() as group:
-            for intent_id, project_id, host in live:
-                group.create_task(look(intent_id, project_id, host))
+            for found in behind:
+                group.create_task(wake(found))
             for project_id, line, host in queues:
                 group.create_task(
                     start_line(self._client, LineStart(project_id=project_id, line=line, host=host))
@@ -75,7 +78,15 @@ class Sweep:
         await self._catch_up_pushes()
         async with transaction(self._pool) as connection:
             await commands.forget_old(connection)
-        return woken
+        return [found.intent_id for found in behind]
+
+    async def _shown_states(self) -> dict[str, str | None]:
+        """The state that each running intent workflow shows to operators: the last that it took over from the record."""
+        shown: dict[str, str | None] = {}
+        async for found in self._client.list_workflows(_RUNNING, page_size=1000):
+            intent_id = found.id.removeprefix(intent_workflow(""))
+            shown[intent_id] = found.typed_search_attributes.get(STATE)
+        return shown
 
     async def _catch_up_pushes(self) -> None:
         """Refs of this host's intents that moved without a record: a gateway died between the two."""
@@ -92,12 +103,3 @@ class Sweep:
                     await self._client.get_workflow_handle(intent_workflow(intent_id)).signal(
                         "push_unrecorded"
                     )
-
-    async def _runs(self, intent_id: str) -> bool:
-        try:
-            found = await self._client.get_workflow_handle(intent_workflow(intent_id)).describe()
-        except RPCError as problem:
-            if problem.status is RPCStatusCode.NOT_FOUND:
-                return False
-            raise
-        return found.status is WorkflowExecutionStatus.RUNNING

@@ -17,9 +17,11 @@ from activities.pushes import Pushes
 from activities.queue import Queue
 from activities.records import Records
 from activities.setup import Lines, Setup
+from activities.store import Store
 from activities.wakes import Wakes
 from bus.relay import Relay
 from protocol.names import INTENTS_QUEUE, checks_queue, git_queue
+from protocol.states import Mediation
 from runtime.connections import Connections, address, connections
 from runtime.heartbeats import Heartbeats
 from runtime.processes import run
@@ -36,13 +38,14 @@ STOP = timedelta(seconds=10)
 
 def workers(found: Connections, settings: Settings) -> list[Worker]:
     """The three workers of a host: workflows and records, Git, checks."""
+    store = Store(found.pool, Mediation(settings.mediation))
     folders = Folders(settings.data_dir)
-    records = Records(found.pool)
-    queue = Queue(found.pool, settings.url)
+    records = Records(store)
+    queue = Queue(store, settings.url)
     wakes = Wakes(found.temporal)
-    pushes, merges = Pushes(found.pool, folders), Merges(found.pool, folders)
-    setup, lines = Setup(found.pool, folders), Lines(found.pool, folders)
-    checks = Checks(found.pool, folders)
+    pushes, merges = Pushes(store, folders), Merges(store, folders)
+    setup, lines = Setup(store, folders), Lines(store, folders)
+    checks = Checks(store, folders)
     return [
         Worker(
             found.temporal,

@@ -6,7 +6,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.setup import Lines, Setup
     from protocol.commands import CreateLineCommand, CreateProjectCommand, LineMade, ProjectMade
     from workflows.details import LINE, PROJECT, plain
-    from workflows.steps import git_step
+    from workflows.steps import git_step, import_step
 
 
 @workflow.defn
@@ -18,7 +18,7 @@ class ProjectSetupWorkflow:
         """Import, then record. A refusal is a value: the caller reads it from the result."""
         workflow.upsert_search_attributes([PROJECT.value_set(command.project_id)])
         made: ProjectMade = await workflow.execute_activity_method(
-            Setup.make_repository, command, **git_step(command.host, f"import {command.slug}")
+            Setup.make_repository, command, **import_step(command.host, f"import {command.slug}")
         )
         if made.refusal is not None:
             return made

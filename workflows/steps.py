@@ -51,6 +51,17 @@ def git_step(host: str, summary: str) -> dict[str, Any]:
     }
 
 
+def import_step(host: str, summary: str) -> dict[str, Any]:
+    """An import: git itself gives up after an hour, and a worker lost in the middle costs one more try."""
+    return {
+        "task_queue": git_queue(host),
+        "start_to_close_timeout": timedelta(minutes=65),
+        "schedule_to_close_timeout": timedelta(hours=3),
+        "retry_policy": _GIT_RETRY,
+        "summary": summary,
+    }
+
+
 def check_step(host: str, summary: str) -> dict[str, Any]:
     """A check run; its own timeout is the project's, this one only bounds a lost worker."""
     return {

@@ -56,5 +56,5 @@ def _moved(payload: dict[str, Any]) -> str:
     line = one_line(str(payload.get("line", "the line")), 100)
     start, end = (payload.get(key) for key in ("from", "to"))
     way = f" from {commit(start)} to {commit(end)}" if isinstance(start, str) and isinstance(end, str) else ""
-    merged = payload.get("merged")
-    return f"{line} moved{way}" + (f" when #{merged} merged" if isinstance(merged, int) else "")
+    merged = [f"#{number}" for number in payload.get("merged") or () if isinstance(number, int)]
+    return f"{line} moved{way}" + (f" when {', '.join(merged)} merged" if merged else "")

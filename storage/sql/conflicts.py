@@ -9,7 +9,7 @@ from protocol.records import ConflictRow, RequestRow
 
 _CONFLICT = """
     SELECT conflict.id, conflict.project_id, first_id, second_id, one.number AS first_number,
-           two.number AS second_number, range, rule, verdict, places, conflict.state, conflict.created_at
+           two.number AS second_number, range, rule, verdict, places, uses, depends, pushed, conflict.state, conflict.created_at
     FROM conflict JOIN intent one ON one.id = first_id JOIN intent two ON two.id = second_id
 """
 _REQUEST = """
@@ -29,15 +29,18 @@ async def open_of(connection: asyncpg.Connection, intent_ids: Sequence[str]) -> 
     return [ConflictRow(**dict(row)) for row in rows]
 
 
-async def holds_of_line(connection: asyncpg.Connection, project_id: str, line: str) -> dict[str, set[str]]:
-    """Whom each live intent of a line waits on by an open hold or yield."""
+async def hanging_together(connection: asyncpg.Connection, intent_ids: Sequence[str]) -> list[ConflictRow]:
+    """Every open conflict that one can reach from these intents by going from pair to pair."""
     rows = await connection.fetch(
-        "SELECT second_id AS waiter, first_id AS waits_on FROM conflict JOIN intent ON intent.id = second_id "
-        "WHERE conflict.state = 'open' AND verdict IN ('hold', 'narrow') AND conflict.project_id = $1 AND line = $2",
-        project_id,
-        line,
+        "WITH RECURSIVE near(id) AS (SELECT unnest($1::text[]) UNION "
+        "SELECT CASE WHEN conflict.first_id = near.id THEN conflict.second_id ELSE conflict.first_id END "
+        "FROM near JOIN conflict ON conflict.state = 'open' "
+        "AND (conflict.first_id = near.id OR conflict.second_id = near.id)) "
+        f"{_CONFLICT} WHERE conflict.state = 'open' AND first_id IN (SELECT id FROM near) "
+        "ORDER BY first_number, second_number",
+        list(intent_ids),
     )
-    return _edges(rows)
+    return [ConflictRow(**dict(row)) for row in rows]
 
 
 async def dependencies_of_line(
@@ -63,9 +66,10 @@ def _edges(rows: Sequence[asyncpg.Record]) -> dict[str, set[str]]:
 async def save(connection: asyncpg.Connection, row: ConflictRow) -> None:
     """Open a conflict, or rewrite what an open one says."""
     await connection.execute(
-        "INSERT INTO conflict (id, project_id, first_id, second_id, range, rule, verdict, places, state, created_at) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9) ON CONFLICT (id) DO UPDATE SET first_id = $3, "
-        "second_id = $4, range = $5, rule = $6, verdict = $7, places = $8",
+        "INSERT INTO conflict (id, project_id, first_id, second_id, range, rule, verdict, places, uses, depends, "
+        "pushed, state, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'open', $12) "
+        "ON CONFLICT (id) DO UPDATE SET first_id = $3, second_id = $4, range = $5, rule = $6, verdict = $7, "
+        "places = $8, uses = $9, depends = $10, pushed = $11",
         row.id,
         row.project_id,
         row.first_id,
@@ -74,6 +78,9 @@ async def save(connection: asyncpg.Connection, row: ConflictRow) -> None:
         row.rule,
         row.verdict,
         row.places,
+        row.uses,
+        row.depends,
+        row.pushed,
         row.created_at,
     )
 

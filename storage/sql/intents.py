@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 import asyncpg
 
@@ -142,13 +143,22 @@ async def listed(
     return [IntentRow(**dict(row)) for row in rows]
 
 
-async def live_everywhere(connection: asyncpg.Connection) -> list[tuple[str, str, str]]:
-    """(intent, project, host) of every live intent, for the sweep at start."""
+class LiveIntent(NamedTuple):
+    """A live intent as the sweep compares it with its workflow."""
+
+    intent_id: str
+    project_id: str
+    host: str
+    state: str
+
+
+async def live_everywhere(connection: asyncpg.Connection) -> list[LiveIntent]:
+    """Every live intent, for the sweep."""
     rows = await connection.fetch(
-        "SELECT intent.id, project_id, host FROM intent JOIN project ON project.id = project_id "
+        "SELECT intent.id AS intent_id, project_id, host, state FROM intent JOIN project ON project.id = project_id "
         "WHERE state NOT IN ('merged', 'withdrawn') ORDER BY intent.created_at"
     )
-    return [(row[0], row[1], row[2]) for row in rows]
+    return [LiveIntent(**dict(row)) for row in rows]
 
 
 async def set_state(connection: asyncpg.Connection, intent_id: str, state: State, now: datetime) -> None:

@@ -48,6 +48,15 @@ async def token_event(
     await _append(connection, project_id, event_type, "Token", token_id, actor, {"name": name}, now)
 
 
+async def series_created(
+    connection: asyncpg.Connection, project_id: str, prefix: str, first: int, actor: str, now: datetime
+) -> None:
+    """Note that a series of numbers was created."""
+    await _append(
+        connection, project_id, EventType.SERIES_CREATED, "Series", prefix, actor, {"next": first}, now
+    )
+
+
 async def _append(
     connection: asyncpg.Connection,
     project_id: str,

@@ -5,10 +5,9 @@ import signal
 import subprocess
 from pathlib import Path
 
-import psutil
 import pytest
 
-from cli.demo_repository import PACKAGES, make_repository
+from cli.demo_repository import CHECK, PACKAGES, make_repository
 from tests.cli.command import git, program
 from tests.support.running import started_on
 from tests.support.stack import COMMAND
@@ -62,12 +61,9 @@ def test_an_interrupted_demo_leaves_nothing(tmp_path: Path) -> None:
         assert demo.wait(timeout=75) == 130
     assert list(tmp_path.iterdir()) == []
     assert started_on(tmp_path) == []
-    assert not any(child.name() == "gitring" for child in psutil.Process().children())
 
 
 def test_the_repository_holds_hundreds_of_real_files_and_its_check_passes(tmp_path: Path) -> None:
-    from cli.demo_repository import CHECK
-
     made = make_repository(tmp_path / "made")
     assert made.files > 250
     for package in PACKAGES:

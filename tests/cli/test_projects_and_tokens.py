@@ -60,3 +60,14 @@ def test_an_agent_may_not_make_tokens(agent: Gitring, project: str) -> None:
 
 def test_a_name_that_is_no_slug_is_refused_by_the_server(gitring: Gitring) -> None:
     assert gitring.refused("projects", "create", "Not a slug").startswith("invalid_input: ")
+
+
+def test_a_line_is_made_paused_with_its_reason_and_resumed(gitring: Gitring, project: str) -> None:
+    gitring("lines", "create", "release/1", "--from", "main", "--project", project)
+    assert "stand still" in gitring(
+        "lines", "pause", "release/1", "--reason", "stand still", "--project", project
+    )
+    listed = gitring.json("lines", "list", "--project", project)["lines"]
+    assert {line["name"]: line["paused"] for line in listed} == {"main": None, "release/1": "stand still"}
+    assert "stand still" not in gitring("lines", "resume", "release/1", "--project", project)
+    assert gitring.refused("lines", "resume", "no", "--project", project).startswith("unknown_line: ")

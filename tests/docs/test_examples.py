@@ -21,7 +21,8 @@ from protocol.wire import Input
 from rules.git_commands import GitAddress, intent_ref
 from tests.docs.pages import OPERATE, PAGES, PROTOCOL, Fence, fences
 
-JSON = [fence for page in PAGES for fence in fences(page) if fence.info.startswith("json")]
+JSON = [fence for page in PAGES for fence in fences(page) if fence.info.startswith("json ")]
+UNNAMED = [fence for page in PAGES for fence in fences(page) if fence.info == "json"]
 BLOCKS = [fence for page in PAGES for fence in fences(page) if fence.info == "text"]
 
 
@@ -43,6 +44,12 @@ def test_an_example_is_valid_and_has_no_field_its_model_does_not_know(fence: Fen
     assert example.keys() <= shown.keys()
     if not issubclass(model, Input):
         assert {key: shown[key] for key in example} == example
+
+
+def test_an_example_without_a_model_is_other_programs_json_and_well_formed() -> None:
+    assert [fence.page for fence in UNNAMED if fence.page.parent.name == "docs"] == []
+    for fence in UNNAMED:
+        json.loads(fence.text)
 
 
 def test_the_protocol_page_has_an_example_of_every_input_with_a_body() -> None:

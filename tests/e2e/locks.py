@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import asyncpg
 
@@ -16,7 +16,9 @@ async def observed(ask: Callable[[], Awaitable[bool]], patience: float = PATIENC
     never = asyncio.Event()
     async with asyncio.timeout(patience):
         while not await ask():
-            await asyncio.wait([asyncio.ensure_future(never.wait())], timeout=_PACE)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_PACE):
+                    await never.wait()
 
 
 @asynccontextmanager

@@ -22,7 +22,24 @@ def test_two_that_change_one_file_meet_at_range_0() -> None:
 
 def test_one_that_uses_what_the_other_changes_meets_it_at_range_1() -> None:
     user = Reach(frozenset({Place("b.py")}), frozenset({Place("a.py", "Cart.add")}))
-    assert overlap(user, change(Place("a.py"))) == Overlap(1, (Place("a.py", "Cart.add"),), first_uses=True)
+    assert overlap(user, change(Place("a.py"))) == Overlap(
+        1, (Place("a.py", "Cart.add"),), first_uses=True, first_depends=True
+    )
+
+
+def test_a_folder_in_use_or_change_implies_no_dependency() -> None:
+    user = Reach(frozenset({Place("b.py")}), frozenset({Place("src/")}))
+    found = overlap(user, change(Place("src/a.py")))
+    assert found is not None
+    assert (found.first_uses, found.first_depends) == (True, False)
+
+
+def test_two_on_one_place_also_say_who_uses_what_the_other_changes() -> None:
+    one = Reach(frozenset({Place("a.py"), Place("b.py")}), frozenset({Place("c.py")}))
+    other = Reach(frozenset({Place("a.py"), Place("c.py")}))
+    found = overlap(one, other)
+    assert found is not None
+    assert (found.range, found.first_depends, found.second_depends) == (0, True, False)
 
 
 def test_two_symbols_of_one_file_meet_at_range_2() -> None:
@@ -47,3 +64,4 @@ def test_a_pair_has_one_range_whichever_of_the_two_is_asked_first(one: Reach, ot
     if there is not None and back is not None:
         assert (there.range, there.places) == (back.range, back.places)
         assert (there.first_uses, there.second_uses) == (back.second_uses, back.first_uses)
+        assert (there.first_depends, there.second_depends) == (back.second_depends, back.first_depends)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from protocol.scopes import ScopeItem
-from rules.places import Place, ancestors, covers, meet, narrower
+from rules.places import Place, ancestors, covers, meet, narrower, parse_place
 
 NAMES = st.sampled_from(["a", "b", "src", "x.py"])
 PATHS = st.lists(NAMES, min_size=1, max_size=4).map("/".join)
@@ -76,6 +76,15 @@ def test_a_folder_covers_its_files_a_file_its_symbols_a_symbol_its_members(
 )
 def test_places_that_only_look_alike_do_not_meet(one: Place, other: Place) -> None:
     assert not meet(one, other)
+
+
+@given(
+    st.builds(
+        Place, st.one_of(PATHS, st.sampled_from(["a#b.py", "#", "a#"])), st.sampled_from(["", "Cart.add"])
+    )
+)
+def test_the_text_of_a_place_reads_back_as_the_place(place: Place) -> None:
+    assert parse_place(place.text) == place
 
 
 @given(PLACES, PLACES)

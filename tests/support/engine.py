@@ -19,7 +19,7 @@ from gateway.operations import Operations
 from protocol.answers import DeclareResult, IntentDetail, WaitAnswer
 from protocol.commands import Pushed
 from protocol.ids import new_id
-from protocol.intents import DecideInput, DeclareInput, SubmitInput, WaitInput
+from protocol.intents import DecideInput, DeclareInput, IntentInput, SubmitInput, WaitInput
 from protocol.names import intent_workflow
 from protocol.projects import Caller, CreateProject, CreateToken
 from protocol.states import State
@@ -151,6 +151,10 @@ class ProjectUnderTest:
     async def submit(self, intent: IntentDetail) -> IntentDetail:
         """Submit the latest push."""
         return await self.engine.operations.submit(self.agent, SubmitInput(intent_id=intent.intent.id))
+
+    async def status(self, intent: IntentDetail) -> IntentDetail:
+        """Read the intent as its agent does."""
+        return await self.engine.operations.status(self.agent, IntentInput(intent_id=intent.intent.id))
 
     async def decide(
         self, intent: IntentDetail, decision: Any, subject: Any, note: str | None = None

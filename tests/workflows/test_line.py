@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from activities.folders import Folders
 from activities.merges import Merges
 from activities.queue import Queue
+from activities.store import Store
 from activities.wakes import start_line
 from protocol.answers import DeclareResult
 from protocol.commands import LineStart
@@ -120,7 +121,7 @@ async def test_a_queued_intent_that_goes_after_a_withdrawn_one_lands(engine: Eng
 
 async def _candidate(project: ProjectUnderTest, merges: Merges, at: int = 1_800_000_000) -> Candidate:
     engine = project.engine
-    snapshot = await Queue(engine.found.pool, engine.settings.url).read(project.id, "main")
+    snapshot = await Queue(Store(engine.found.pool), engine.settings.url).read(project.id, "main")
     wanted = BuildCandidate(
         project_id=project.id, line="main", line_head=str(snapshot.head), entries=snapshot.entries, at=at
     )
@@ -132,7 +133,7 @@ async def test_a_retry_builds_the_identical_merge_commits(engine: Engine) -> Non
     await paused(project, "look closer")
     for n in range(2):
         await project.submit(await ready(project, n))
-    merges = Merges(engine.found.pool, Folders(engine.settings.data_dir))
+    merges = Merges(Store(engine.found.pool), Folders(engine.settings.data_dir))
     one, again = await _candidate(project, merges), await _candidate(project, merges)
     assert one == again
     assert len({member.commit for member in one.members}) == 2
@@ -143,7 +144,7 @@ async def test_a_landing_cut_short_after_the_ref_moved_is_finished_once(engine: 
     await paused(project, "until the marker stands")
     intent = await ready(project, 1)
     await project.submit(intent)
-    merges = Merges(engine.found.pool, Folders(engine.settings.data_dir))
+    merges = Merges(Store(engine.found.pool), Folders(engine.settings.data_dir))
     candidate = await _candidate(project, merges)
     await _mark(project, candidate)
     repository = Repository(project.repository_path)
@@ -160,7 +161,7 @@ async def test_a_landing_cut_short_before_the_ref_moved_is_finished_once(engine:
     await paused(project, "until the marker stands")
     intent = await ready(project, 1)
     await project.submit(intent)
-    merges = Merges(engine.found.pool, Folders(engine.settings.data_dir))
+    merges = Merges(Store(engine.found.pool), Folders(engine.settings.data_dir))
     await _mark(project, await _candidate(project, merges))
     await paused(project, None)
     await project.until(intent, State.MERGED)

@@ -137,7 +137,10 @@ CREATE TABLE conflict (
     rule         text NOT NULL,
     verdict      text NOT NULL,
     places       jsonb NOT NULL,
-    state        text NOT NULL CHECK (state IN ('open', 'settled', 'ended')),
+    uses         text[] NOT NULL DEFAULT '{}',   -- which of the two uses what the other changes
+    depends      text[] NOT NULL DEFAULT '{}',   -- which of them does so by a file or symbol (rule R1a)
+    pushed       text[] NOT NULL DEFAULT '{}',   -- which of them pushed code into the overlap (rule R4)
+    state        text NOT NULL CHECK (state IN ('open', 'ended')),
     created_at   timestamptz NOT NULL,
     ended_at     timestamptz
 );

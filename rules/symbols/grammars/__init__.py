@@ -1,0 +1,1 @@
+"""One description per language: the nodes that define symbols, and those that import."""

@@ -24,9 +24,7 @@ def address_of(command: Command) -> GitAddress:
     return GitAddress(command.public_url, command.project_id, command.caller.credential_helper)
 
 
-def declare_result(
-    detail: IntentDetail, address: GitAddress, reserved: Sequence[str] = ()
-) -> DeclareResult:
+def declare_result(detail: IntentDetail, address: GitAddress, reserved: Sequence[str] = ()) -> DeclareResult:
     """The detail with the push address and what the intent reserved beside it."""
     ref = intent_ref(detail.intent.id)
     push = PushAddress(url=address.remote, ref=ref, command=address.push(ref))

@@ -46,12 +46,13 @@ def entry_of(row: IntentRow, goes_after: Collection[str] = ()) -> QueueEntry:
 
 
 class Queue:
-    """The queue's rows. `public_url` goes into the sentences about logs."""
+    """The queue's rows. `public_url` goes into the sentences about logs; `slots` checks may run at once."""
 
-    def __init__(self, store: Store, public_url: str) -> None:
+    def __init__(self, store: Store, public_url: str, slots: int) -> None:
         self._store = store
         self._pool = store.pool
         self._public_url = public_url
+        self._slots = slots
 
     @activity.defn(name="read_queue")
     async def read(self, project_id: str, line: str) -> QueueSnapshot:
@@ -71,6 +72,7 @@ class Queue:
             ],
             paused=found.paused if found else None,
             open_landing=marker.id if marker else None,
+            slots=self._slots,
         )
 
     @activity.defn(name="read_entry")

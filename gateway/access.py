@@ -49,6 +49,8 @@ async def _only_project(connection: asyncpg.Connection, caller: Caller) -> Seen:
 
 
 async def _outside(connection: asyncpg.Connection, caller: Caller, ref: str) -> Refused:
+    if caller.is_person:
+        return not_found(f"project {ref[:100]}", "`gitring projects list` shows yours.")
     names = ", ".join(p.slug for p in (await projects_of(connection, caller))[:20]) or "no project"
     return refused(
         "project_not_in_token",

@@ -24,8 +24,10 @@ from gateway.rest.events import add_events
 from gateway.rest.intents import add_intents
 from gateway.rest.lines import add_lines
 from gateway.rest.projects import add_projects
+from gateway.rest.series import add_series
 from gateway.rest.tokens import add_tokens
 from gateway.rest.twins import add_twins
+from gateway.rest.waits import add_wait_of_several
 from gateway.surface import Surface
 
 _ABOUT = (
@@ -90,9 +92,12 @@ def create_app(
 
 def _api() -> APIRouter:
     router = APIRouter()
+    first = APIRouter(prefix="/api/v1")
+    add_wait_of_several(first)
+    router.include_router(first)
     add_twins(router)
     v1 = APIRouter(prefix="/api/v1")
-    for add in (add_projects, add_lines, add_tokens, add_intents, add_checks, add_events):
+    for add in (add_projects, add_lines, add_series, add_tokens, add_intents, add_checks, add_events):
         add(v1)
     router.include_router(v1)
     return router

@@ -1,25 +1,28 @@
 """`gitring_board`: one line for each live intent of a project."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import NamedTuple
 
 import asyncpg
 
 from gateway.access import see_intent, see_project
 from gateway.reads import Reads
+from gateway.text.untrusted import one_line
 from protocol.answers import Board, BoardEntry, BoardPlan
 from protocol.intents import BoardInput
 from protocol.projects import Caller
-from protocol.records import ConflictRow, IntentRow, PlaceRow
+from protocol.records import ConflictRow, IntentRow
 from protocol.refusals import invalid_input, not_found
-from protocol.states import State, Verdict, WaitsFor
-from rules.places import ancestors
+from protocol.states import State, WaitsFor
 from rules.states import holders
 from rules.waiting import waiting_for
-from storage.sql import conflicts, events, intents, places, snapshot
+from storage.sql import boards, claims, conflicts, events, intents, snapshot
 
 PAGE = 100
 PAGE_BYTES = 20_000
 MOST_FOLDERS = 20
+MOST_PLACES = 20
+MOST_NUMBERS = 50
 
 
 class Boards:
@@ -38,7 +41,7 @@ class Boards:
             if given.intent_id is not None:
                 return await self._one(connection, caller, given.intent_id, project.id, seq)
             rows = await intents.board_page(connection, project.id, project.default_line, after, PAGE + 1)
-            entries = await _entries(connection, rows[:PAGE])
+            entries = await board_entries(connection, rows[:PAGE])
         shown = _within(entries, PAGE_BYTES)
         more = len(rows) > len(shown)
         return Board(
@@ -57,7 +60,7 @@ class Boards:
         plan = await snapshot.plan(connection, row.id, row.plan_version)
         return Board(
             project_id=project_id,
-            entries=await _entries(connection, [row]),
+            entries=await board_entries(connection, [row]),
             plan=BoardPlan(number=row.number, scope=plan.scope, summary=plan.summary, steps=plan.steps),
             after_seq=seq,
         )
@@ -76,60 +79,67 @@ def _within(entries: list[BoardEntry], limit: int) -> list[BoardEntry]:
     """As many entries as fit `limit` bytes of JSON; at least one."""
     size, shown = 0, list[BoardEntry]()
     for entry in entries:
-        size += len(entry.model_dump_json(by_alias=True))
+        size += len(entry.model_dump_json(by_alias=True).encode())
         if shown and size > limit:
             break
         shown.append(entry)
     return shown
 
 
-async def _entries(connection: asyncpg.Connection, rows: Sequence[IntentRow]) -> list[BoardEntry]:
+async def board_entries(connection: asyncpg.Connection, rows: Sequence[IntentRow]) -> list[BoardEntry]:
+    """The entries of these live intents, in their order; a number of reads that does not grow with them."""
     ids = [row.id for row in rows]
     if not ids:
         return []
-    opened = await conflicts.open_of(connection, ids)
-    where = await places.of_intents(connection, ids)
-    after = await intents.dependency_numbers(connection, ids)
-    agents = await intents.agents_of(connection, ids)
-    sent_back = await conflicts.sent_back(connection, ids)
-    return [
-        _entry(row, opened, where, after, agents.get(row.id, row.agent_name), row.id in sent_back)
-        for row in rows
-    ]
+    known = _Known(
+        pairs=await boards.holding_pairs(connection, ids, MOST_NUMBERS),
+        folders=await boards.folders_of(connection, ids, MOST_FOLDERS),
+        after=await intents.dependency_numbers(connection, ids),
+        agents=await intents.agents_of(connection, ids),
+        reserved=await claims.of_intents(connection, ids),
+        sent_back=await conflicts.sent_back(connection, ids),
+    )
+    return [_entry(row, known) for row in rows]
 
 
-def _entry(
-    row: IntentRow,
-    opened: Sequence[ConflictRow],
-    where: Sequence[PlaceRow],
-    after: dict[str, tuple[list[int], list[int]]],
-    agent: str,
-    sent_back: bool,
-) -> BoardEntry:
-    waits = WaitsFor.YOU if sent_back else waiting_for(row, [])
-    mine = [c for c in opened if c.verdict in (Verdict.HOLD, Verdict.NARROW)]
-    goes_after, followers = after.get(row.id, ([], []))
+class _Known(NamedTuple):
+    """What is read for all entries at once, by intent."""
+
+    pairs: Sequence[ConflictRow]
+    folders: Mapping[str, list[str]]
+    after: Mapping[str, tuple[list[int], list[int]]]
+    agents: Mapping[str, str]
+    reserved: Mapping[str, list[str]]
+    sent_back: Set[str]
+
+
+def _entry(row: IntentRow, known: _Known) -> BoardEntry:
+    waits = WaitsFor.YOU if row.id in known.sent_back else waiting_for(row, [])
+    keeps = [pair for pair in known.pairs if pair.first_id == row.id]
+    yields = [pair for pair in known.pairs if pair.second_id == row.id]
+    goes_after, followers = known.after.get(row.id, ([], []))
     return BoardEntry(
         id=row.id,
         number=row.number,
-        title=row.title,
+        title=one_line(row.title),
         state=row.state,
         line=row.line,
-        acts_for=row.person_name,
-        agent=agent,
+        acts_for=one_line(row.person_name),
+        agent=one_line(known.agents.get(row.id, row.agent_name)),
         waits_for="its_agent" if waits is WaitsFor.YOU else waits.value,
-        waiting_on=holders(row, opened) if row.state is State.HELD else [],
-        depends_on=goes_after,
-        dependents=followers,
-        folders=_folders(p for p in where if p.intent_id == row.id and p.role == "change"),
-        keeps=sorted({place for c in mine if c.first_id == row.id for place in c.places})[:20],
-        yields=sorted({place for c in mine if c.second_id == row.id for place in c.places})[:20],
+        waiting_on=holders(row, yields)[:MOST_NUMBERS] if row.state is State.HELD else [],
+        depends_on=goes_after[:MOST_NUMBERS],
+        dependents=followers[:MOST_NUMBERS],
+        folders=[one_line(folder) for folder in known.folders.get(row.id, ())],
+        keeps=_places(keeps),
+        keeps_from=sorted(pair.second_number for pair in keeps),
+        yields=_places(yields),
+        yields_to=sorted(pair.first_number for pair in yields),
+        reserves=known.reserved.get(row.id, []),
     )
 
 
-def _folders(found: Iterable[PlaceRow]) -> list[str]:
-    folders = set()
-    for place in found:
-        above = ancestors(place.path)
-        folders.add(place.path if place.path.endswith("/") else (above[1] if len(above) > 1 else "./"))
-    return sorted(folders)[:MOST_FOLDERS]
+def _places(pairs: Iterable[ConflictRow]) -> list[str]:
+    return [
+        one_line(place) for place in sorted({place for pair in pairs for place in pair.places})[:MOST_PLACES]
+    ]

@@ -12,10 +12,14 @@ from gateway.access import SeenIntent, must_act_on, must_write, see_intent, see_
 from gateway.administration import Administration
 from gateway.auth import AcceptedTokens
 from gateway.boards import Boards
+from gateway.briefs import Briefs
 from gateway.commands import Build, Call, Commands
 from gateway.lines import Lines
+from gateway.nearby import Surroundings
 from gateway.reads import Reads
+from gateway.series import SeriesOfProjects
 from gateway.waits import Waits
+from gateway.waits_of_several import WaitsOfSeveral
 from protocol.answers import (
     Board,
     CheckView,
@@ -32,6 +36,7 @@ from protocol.ids import new_id
 from protocol.intents import (
     AckInput,
     BoardInput,
+    BriefInput,
     CloneInput,
     DecideInput,
     DeclareInput,
@@ -47,15 +52,18 @@ from protocol.projects import (
     ChangeSettings,
     CreateLine,
     CreateProject,
+    CreateSeries,
     CreateToken,
     LineList,
     NewToken,
     PauseLine,
     Project,
+    SeriesList,
     TokenInfo,
 )
 from protocol.refusals import people_only
 from protocol.states import State
+from protocol.surroundings import Brief, Nearby
 from storage.sql import tokens
 
 
@@ -71,7 +79,11 @@ class Operations:
         self._commands = Commands(pool, client)
         self._boards = Boards(self._reads)
         self._lines = Lines(pool, client, self._reads)
+        self._briefs = Briefs(self._reads)
+        self._surroundings = Surroundings(self._reads)
+        self._series = SeriesOfProjects(pool, self._reads)
         self._waits = Waits(self._reads, waiters)
+        self._waits_of_several = WaitsOfSeveral(self._reads, waiters)
         self._administration = Administration(pool, client, self._reads, self.accepted, host)
 
     async def _find(self, raw: str) -> Caller | None:
@@ -161,11 +173,20 @@ class Operations:
 
     async def wait(self, caller: Caller, input: WaitInput) -> WaitAnswer:
         """`gitring_wait`."""
-        return await self._waits.wait(caller, input)
+        waits = self._waits if input.intent_ids is None else self._waits_of_several
+        return await waits.wait(caller, input)
 
     async def board(self, caller: Caller, input: BoardInput) -> Board:
         """`gitring_board`."""
         return await self._boards.board(caller, input)
+
+    async def brief(self, caller: Caller, input: BriefInput) -> Brief:
+        """`gitring_brief`."""
+        return await self._briefs.brief(caller, input)
+
+    async def nearby(self, caller: Caller, input: IntentInput) -> Nearby:
+        """`gitring_nearby`."""
+        return await self._surroundings.nearby(caller, input)
 
     async def create_project(self, caller: Caller, input: CreateProject) -> Project:
         """Import or begin a project."""
@@ -190,6 +211,14 @@ class Operations:
     async def resume_line(self, caller: Caller, project_ref: str, line: str) -> LineList:
         """Let a line's queue move again."""
         return await self._lines.resume(caller, project_ref, line)
+
+    async def series(self, caller: Caller, project_ref: str) -> SeriesList:
+        """The series that intents reserve numbers from."""
+        return await self._series.list(caller, project_ref)
+
+    async def create_series(self, caller: Caller, project_ref: str, input: CreateSeries) -> SeriesList:
+        """Begin a series of numbers."""
+        return await self._series.create(caller, project_ref, input)
 
     async def create_token(self, caller: Caller, input: CreateToken) -> NewToken:
         """A token for an agent."""

@@ -22,6 +22,7 @@ from protocol.events import ChainVerdict, Event
 from protocol.intents import (
     AckInput,
     BoardInput,
+    BriefInput,
     CloneInput,
     DecideInput,
     DeclareInput,
@@ -37,14 +38,17 @@ from protocol.projects import (
     ChangeSettings,
     CreateLine,
     CreateProject,
+    CreateSeries,
     CreateToken,
     LineList,
     NewToken,
     PauseLine,
     Project,
+    SeriesList,
     TokenInfo,
 )
 from protocol.states import State
+from protocol.surroundings import Brief, Nearby
 from protocol.tools import Tool
 
 
@@ -64,6 +68,8 @@ class Surface(Protocol):
     async def submit(self, caller: Caller, input: SubmitInput, /) -> IntentDetail: ...
     async def withdraw(self, caller: Caller, input: WithdrawInput, /) -> IntentDetail: ...
     async def board(self, caller: Caller, input: BoardInput, /) -> Board: ...
+    async def brief(self, caller: Caller, input: BriefInput, /) -> Brief: ...
+    async def nearby(self, caller: Caller, input: IntentInput, /) -> Nearby: ...
 
     async def wait(self, caller: Caller, input: WaitInput, /) -> WaitAnswer:
         """Held until the first event after `after_seq` or for `seconds`; with 0 it answers at once. Cancellable."""
@@ -84,6 +90,9 @@ class Surface(Protocol):
         self, caller: Caller, project_ref: str, line: str, input: PauseLine, /
     ) -> LineList: ...
     async def resume_line(self, caller: Caller, project_ref: str, line: str, /) -> LineList: ...
+
+    async def series(self, caller: Caller, project_ref: str, /) -> SeriesList: ...
+    async def create_series(self, caller: Caller, project_ref: str, input: CreateSeries, /) -> SeriesList: ...
 
     async def create_token(self, caller: Caller, input: CreateToken, /) -> NewToken: ...
     async def list_tokens(self, caller: Caller, /) -> list[TokenInfo]: ...

@@ -81,8 +81,9 @@ class Waits:
     async def wait(self, caller: Caller, given: WaitInput) -> WaitAnswer:
         """The first event after `afterSeq`, or what stands when `seconds` are over. A final intent answers at once."""
         started = time.monotonic()
-        row = await self._seen(_Asker(caller.token_id, given.intent_id, caller))
-        key = _Key(given.intent_id, row.project_id, given.after_seq)
+        (intent_id,) = given.intents
+        row = await self._seen(_Asker(caller.token_id, intent_id, caller))
+        key = _Key(intent_id, row.project_id, given.after_seq)
 
         async def look() -> _Moment | None:
             return await self._news(key)
@@ -91,7 +92,7 @@ class Waits:
             self._waiters,
             look,
             project_id=row.project_id,
-            intent_ids=[given.intent_id],
+            intent_ids=[intent_id],
             seconds=float(given.seconds),
         )
         moment = found or await self._standing(key)

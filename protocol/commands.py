@@ -116,7 +116,6 @@ class LineStart(Record):
     host: str
     landed: int = 0
     rounds: int = 0
-    window: int = 64
 
 
 class CreateProjectCommand(Record):

@@ -215,7 +215,9 @@ def area_paths(area: str | None) -> list[str]:
         if path:
             found[checked_path(path)] = None
     if len(found) > MOST_AREA_PATHS:
-        raise ValueError(f"name at most {MOST_AREA_PATHS} paths; a folder (ending in '/') covers what is in it")
+        raise ValueError(
+            f"name at most {MOST_AREA_PATHS} paths; a folder (ending in '/') covers what is in it"
+        )
     return list(found)
 
 

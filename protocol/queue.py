@@ -28,8 +28,7 @@ class QueueSnapshot(Record):
     entries: list[QueueEntry]
     paused: str | None = None
     open_landing: str | None = None
-    has_checks: bool = False
-    definition: str = ""
+    slots: int = 1
 
 
 class Merged(Record):
@@ -57,6 +56,10 @@ class Candidate(Record):
     line_head: str
     members: list[Merged]
     conflicting: list[Conflicting]
+
+    def prefix(self, count: int) -> "Candidate":
+        """The chain of the first `count` members alone; its commits are the same."""
+        return self.model_copy(update={"members": self.members[:count], "conflicting": []})
 
     @property
     def tree(self) -> str:

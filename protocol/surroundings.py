@@ -77,7 +77,8 @@ class Landed(Answer):
 class Brief(Answer):
     """`gitring_brief`: the project at `seq`, in parts; a part with a cursor has more to show.
 
-    `unchanged` stands for the whole answer when the line has not moved since the `afterSeq` given.
+    `unchanged` stands for the whole answer when the line has not moved since the `afterSeq` given; `part` names the
+    only part shown when a cursor was given. Paths and titles are cut, so that the whole stays small.
     """
 
     project_id: str
@@ -91,7 +92,8 @@ class Brief(Answer):
     open_asks: int = 0
     asks: list[dict[str, Any]] = []
     asks_cursor: str | None = None
-    area: list[str] = []
+    has_area: bool = False
+    part: str | None = None
     live: list[BoardEntry] = []
     live_cursor: str | None = None
     folders: list[FolderCount] = []

@@ -8,6 +8,7 @@ from protocol.answers import Board, DeclareResult, GitToken, IntentDetail, Proje
 from protocol.intents import (
     AckInput,
     BoardInput,
+    BriefInput,
     CloneInput,
     DeclareInput,
     IntentInput,
@@ -17,6 +18,7 @@ from protocol.intents import (
     WaitInput,
     WithdrawInput,
 )
+from protocol.surroundings import Brief, Nearby
 
 
 class Tool(NamedTuple):
@@ -33,6 +35,17 @@ class Tool(NamedTuple):
 
 
 TOOLS: tuple[Tool, ...] = (
+    Tool(
+        "gitring_brief",
+        "brief",
+        BriefInput,
+        Brief,
+        False,
+        "GET /api/v1/projects/{project_id}/brief",
+        "Read before you declare",
+        "Start here, before you declare: who works near the files in area, what landed last, the project's rules. Small, "
+        "and one line when the line has not moved since afterSeq.",
+    ),
     Tool(
         "gitring_projects",
         "projects",
@@ -52,7 +65,8 @@ TOOLS: tuple[Tool, ...] = (
         "POST /api/v1/intents",
         "Declare an intent",
         "Before you write code: say what you want, how, which places you will change and which you use. The answer "
-        "says whether you may start, whom you meet, who goes first, and where to push. Send a requestId.",
+        "says whether you may start, whom you meet, who goes first, and where to push. claims reserves numbers and names "
+        "that others could take too. Send a requestId.",
     ),
     Tool(
         "gitring_clone",
@@ -84,7 +98,8 @@ TOOLS: tuple[Tool, ...] = (
         "GET /api/v1/intents/{intent_id}/wait",
         "Wait for news",
         "Answers with the first event after afterSeq, or after the seconds you give (at most 45 over MCP). An empty "
-        "answer is no error: call again with the afterSeq it holds, until canStop is true.",
+        "answer is no error: call again with the afterSeq it holds, until canStop is true. With intentIds, the first of "
+        "several that moves answers.",
     ),
     Tool(
         "gitring_update_plan",
@@ -128,6 +143,17 @@ TOOLS: tuple[Tool, ...] = (
         "POST /api/v1/intents/{intent_id}/withdraw",
         "Abandon an intent",
         "Give the intent up. This is final; its ref stays readable, and those who waited for it go on. Send a requestId.",
+    ),
+    Tool(
+        "gitring_nearby",
+        "nearby",
+        IntentInput,
+        Nearby,
+        False,
+        "GET /api/v1/intents/{intent_id}/nearby",
+        "See what is near",
+        "The other live intents that change or use the same code as yours, and what merged since you started. Call it "
+        "before a large change, and when the line moved near your scope.",
     ),
     Tool(
         "gitring_board",

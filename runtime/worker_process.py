@@ -41,7 +41,7 @@ def workers(found: Connections, settings: Settings) -> list[Worker]:
     store = Store(found.pool, Mediation(settings.mediation))
     folders = Folders(settings.data_dir)
     records = Records(store)
-    queue = Queue(store, settings.url)
+    queue = Queue(store, settings.url, settings.check_slots)
     wakes = Wakes(found.temporal)
     pushes, merges = Pushes(store, folders), Merges(store, folders)
     setup, lines = Setup(store, folders), Lines(store, folders)
@@ -120,10 +120,12 @@ async def work(settings: Settings, stopping: asyncio.Event) -> None:
         async with asyncio.TaskGroup() as group:
             relay = group.create_task(Relay(address(settings, "database_url"), found.link).run())
             sweep = group.create_task(sweep_of(found, settings).run(stopping))
+            folders = Folders(settings.data_dir)
+            house = group.create_task(Housekeeping(found.pool, folders, settings.host_name).run())
             say_ready(settings)
             await stopping.wait()
-            relay.cancel()
-            sweep.cancel()
+            for task in (relay, sweep, house):
+                task.cancel()
 
 
 def say_ready(settings: Settings) -> None:

@@ -1,10 +1,12 @@
 """The merge queue of one line. It is woken, not fed: the queue is rows, and a wake says "look again".
 
 Each round reads one snapshot, merges what is queued into one candidate on the line's head, tests that tree,
-and lands it whole. A red candidate is cut in half until the one that fails is alone; only then is it blamed.
+and lands it whole. When it is red, prefixes of it are tested side by side until the one that fails is known:
+what stands before it lands, and it alone goes back.
 """
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Iterable, Mapping
 
 from temporalio import workflow
 
@@ -24,10 +26,11 @@ with workflow.unsafe.imports_passed_through():
         Landed,
         LandingState,
         Member,
+        Merged,
         QueueSnapshot,
         Returned,
     )
-    from rules.window import after_blame, after_green, after_red, take
+    from rules.halving import WIDEST, next_prefixes, verdict
     from workflows.details import LINE, PROJECT, plain
     from workflows.steps import RECORD, check_step, git_step, wake_step
     from workflows.verification import new_check_id
@@ -76,7 +79,7 @@ class LineWorkflow:
         state = self._state
         workflow.set_current_details(
             f"Line: `{plain(state.line)}`\n\nNow: {plain(doing, 300)}\n\n"
-            f"Landed by this queue: {state.landed}, rounds: {state.rounds}, window: {state.window}"
+            f"Landed by this queue: {state.landed}, rounds: {state.rounds}"
         )
 
     async def _round(self) -> bool:
@@ -93,17 +96,26 @@ class LineWorkflow:
         candidate = await self._build(snapshot)
         if not candidate.members:
             return await self._return_conflicting(snapshot, candidate)
-        checked = await self._check(candidate)
-        if checked.good:
-            await self._land(candidate)
-        elif len(candidate.members) > 1:
-            self._resize(after_red(len(candidate.members)))
-        else:
-            await self._blame(candidate, checked)
+        outcomes = await self._test(candidate, snapshot.slots)
+        found = verdict(len(candidate.members), _good(outcomes))
+        assert found is not None
+        landed = not found.green or await self._land(candidate.prefix(found.green))
+        if landed and found.blamed is not None:
+            await self._blame(candidate.members[found.blamed - 1], outcomes[found.blamed])
         return True
 
+    async def _test(self, candidate: Candidate, slots: int) -> dict[int, CheckOutcome]:
+        """Test the whole chain, then prefixes of it side by side, until the verdict stands."""
+        size = len(candidate.members)
+        outcomes: dict[int, CheckOutcome] = {}
+        while asked := next_prefixes(size, _good(outcomes), slots):
+            self._show(_testing(candidate, asked))
+            found = await asyncio.gather(*(self._check(candidate.prefix(count)) for count in asked))
+            outcomes.update(zip(asked, found, strict=True))
+        return outcomes
+
     async def _build(self, snapshot: QueueSnapshot) -> Candidate:
-        entries = take(snapshot.entries, self._state.window)
+        entries = snapshot.entries[:WIDEST]
         self._show(f"merging {len(entries)} of {len(snapshot.entries)} queued")
         return await workflow.execute_activity_method(
             Merges.build,
@@ -121,7 +133,6 @@ class LineWorkflow:
 
     async def _check(self, candidate: Candidate) -> CheckOutcome:
         named = _numbers(m.number for m in candidate.members)
-        self._show(f"testing {named} on {short(candidate.line_head)}")
         return await workflow.execute_activity_method(
             Checks.run,
             CheckRequest(
@@ -138,7 +149,8 @@ class LineWorkflow:
             **check_step(self._state.host, f"check {named}"),
         )
 
-    async def _land(self, candidate: Candidate) -> None:
+    async def _land(self, candidate: Candidate) -> bool:
+        """True when it landed; else the queue looks again."""
         named = _numbers(m.number for m in candidate.members)
         self._show(f"landing {named}")
         landed = await workflow.execute_activity_method(
@@ -152,6 +164,7 @@ class LineWorkflow:
             **git_step(self._state.host, f"land {named} on {self._state.line}"),
         )
         await self._after_landing(landed)
+        return landed.state is LandingState.LANDED
 
     async def _finish_landing(self) -> Landed:
         self._show("finishing a landing that was cut short")
@@ -164,7 +177,6 @@ class LineWorkflow:
     async def _after_landing(self, landed: Landed) -> None:
         if landed.state is LandingState.LANDED:
             self._state = self._state.model_copy(update={"landed": self._state.landed + len(landed.merged)})
-            self._resize(after_green(self._state.window))
         await self._wake(landed.wake_intents)
 
     async def _return_conflicting(self, snapshot: QueueSnapshot, candidate: Candidate) -> bool:
@@ -180,9 +192,8 @@ class LineWorkflow:
         await self._wake(returned.wake_intents)
         return True
 
-    async def _blame(self, candidate: Candidate, checked: CheckOutcome) -> None:
-        """Red alone on the line's head: this intent goes back, and the rest is tried together again."""
-        alone = candidate.members[0]
+    async def _blame(self, alone: Merged, checked: CheckOutcome) -> None:
+        """Red on exactly the line it would join: this intent goes back; the rest is tried together again."""
         member = Member(intent_id=alone.intent_id, number=alone.number, head=alone.head)
         returned: Returned = await workflow.execute_local_activity_method(
             Queue.return_failed,
@@ -190,17 +201,24 @@ class LineWorkflow:
             summary=f"return #{alone.number}: checks failed",
             **RECORD,
         )
-        self._resize(after_blame())
         await self._wake(returned.wake_intents)
-
-    def _resize(self, window: int) -> None:
-        self._state = self._state.model_copy(update={"window": window})
 
     async def _wake(self, intent_ids: list[str]) -> None:
         if intent_ids:
             await workflow.execute_activity_method(
                 Wakes.wake_intents, intent_ids, **wake_step(f"wake {len(intent_ids)} intents")
             )
+
+
+def _good(outcomes: Mapping[int, CheckOutcome]) -> dict[int, bool]:
+    return {count: outcome.good for count, outcome in outcomes.items()}
+
+
+def _testing(candidate: Candidate, asked: list[int]) -> str:
+    size, line = len(candidate.members), short(candidate.line_head)
+    if asked == [size]:
+        return f"testing {_numbers(m.number for m in candidate.members)} together on {line}"
+    return f"looking for what fails: testing the first {', '.join(map(str, asked))} of {size} on {line}"
 
 
 def _numbers(found: Iterable[int]) -> str:

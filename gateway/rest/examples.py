@@ -10,7 +10,7 @@ from protocol.intents import (
     UpdatePlanInput,
     WithdrawInput,
 )
-from protocol.projects import ChangeSettings, CreateLine, CreateProject, CreateToken, PauseLine
+from protocol.projects import ChangeSettings, CreateLine, CreateProject, CreateSeries, CreateToken, PauseLine
 
 _REQUEST_ID = "5d0f6c1e-8a2b-4c7d-9e3f-1a2b3c4d5e6f"
 
@@ -22,6 +22,7 @@ EXAMPLES: dict[type[Any], dict[str, Any]] = {
     },
     ChangeSettings: {"mergeApproval": "always", "sharedFiles": ["docs/DECISIONS.md"]},
     CreateLine: {"name": "release/2.x", "from": "main"},
+    CreateSeries: {"prefix": "D", "next": 560},
     PauseLine: {"reason": "Release day: nothing lands before six."},
     CreateToken: {"name": "claude-code", "projects": ["storefront"], "kind": "agent"},
     DeclareInput: {

@@ -22,6 +22,8 @@ from protocol.tools import TOOLS, Tool
 from protocol.wire import Input
 
 _IN_PATH = re.compile(r"{(\w+)}")
+# What a call may say instead of a field that stands in the address: there it has no place.
+_INSTEAD = {"intent_id": "intent_ids"}
 _PATH_MEANING = {"intent_id": "The intent's id (int_…).", "project_id": "The project's id (prj_…) or slug."}
 
 
@@ -44,7 +46,9 @@ def add_twins(router: APIRouter) -> None:
 
 
 def _endpoint(tool: Tool, method: str, in_path: list[str]) -> Callable[..., Awaitable[Response]]:
-    rest_of_input = _without(tool.input, in_path)
+    rest_of_input = _without(
+        tool.input, [*in_path, *(_INSTEAD[name] for name in in_path if name in _INSTEAD)]
+    )
 
     async def endpoint(rest: Rest, caller: Caller, given: BaseModel | None = None, **path: str) -> Response:
         fields = given.model_dump(by_alias=True, exclude_unset=True) if given is not None else {}

@@ -37,7 +37,9 @@ def add_wait_of_several(router: APIRouter) -> None:
                 description="Intents of one project; given several times.",
             ),
         ],
-        after_seq: Annotated[int, Query(alias="afterSeq", ge=0, description="The afterSeq of the last answer.")],
+        after_seq: Annotated[
+            int, Query(alias="afterSeq", ge=0, description="The afterSeq of the last answer.")
+        ],
         seconds: Annotated[int, Query(ge=0, le=REST_WAIT_SEC)] = DEFAULT_WAIT_SEC,
     ) -> Response:
         """The first of these intents that moves answers, as `gitring_wait` with `intentIds` does."""

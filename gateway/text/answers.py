@@ -5,16 +5,19 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from gateway.text import intents, projects, waits
+from gateway.text import briefs, intents, nearby, projects, waits
 from gateway.text.blocks import change_request_blocks, notice_block, unlike_a_block
 from gateway.text.untrusted import one_line
 from protocol.answers import IntentDetail, WaitAnswer
+from protocol.surroundings import Nearby
 
 NEXT_LIMIT = 5000
 
 _LINES: dict[str, Callable[[Any], Iterable[str]]] = {
     "gitring_projects": projects.projects,
     "gitring_board": projects.board,
+    "gitring_brief": briefs.brief,
+    "gitring_nearby": nearby.nearby,
     "gitring_clone": projects.git_token,
     "gitring_declare": intents.declared,
     "gitring_revert": intents.declared,
@@ -45,6 +48,8 @@ def _next(answer: IntentDetail) -> str:
 
 
 def _blocks(answer: BaseModel) -> list[str]:
+    if isinstance(answer, Nearby):
+        return change_request_blocks(answer.change_requests)
     if not isinstance(answer, IntentDetail):
         return []
     return [*change_request_blocks(answer.change_requests), *map(notice_block, answer.notices)]

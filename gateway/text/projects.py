@@ -45,12 +45,13 @@ def board(answer: Board) -> Iterator[str]:
         if entry.line != line:
             line = entry.line
             yield f"On {one_line(line)}:"
-        yield _entry(entry)
+        yield entry_line(entry)
     if answer.cursor:
         yield f"More follow: call again with cursor {one_line(answer.cursor)}."
 
 
-def _entry(entry: BoardEntry) -> str:
+def entry_line(entry: BoardEntry) -> str:
+    """One live intent on one line."""
     waits = _waits(entry)
     parts = [
         f"#{entry.number} {title_of(entry.title)}",
@@ -60,12 +61,19 @@ def _entry(entry: BoardEntry) -> str:
         "Goes after": [f"#{number}" for number in entry.depends_on],
         "Before": [f"#{number}" for number in entry.dependents],
         "Changes": entry.folders,
-        "Keeps": entry.keeps,
-        "Yields": entry.yields,
-        "Reserves": entry.reserves,
     }
     parts += [f"{word} {listed(items)}" for word, items in told.items() if items]
+    if entry.keeps:
+        parts.append(f"Keeps {listed(entry.keeps)}{_whom('from', entry.keeps_from)}")
+    if entry.yields:
+        parts.append(f"Yields {listed(entry.yields)}{_whom('to', entry.yields_to)}")
+    if entry.reserves:
+        parts.append(f"Reserves {listed(entry.reserves)}")
     return ". ".join(parts) + "."
+
+
+def _whom(word: str, numbers: list[int]) -> str:
+    return f" {word} {listed([f'#{number}' for number in numbers])}" if numbers else ""
 
 
 def _waits(entry: BoardEntry) -> str:

@@ -60,9 +60,7 @@ class _Walk:
         names = shape.names(node) if shape else []
         if shape:
             self._define(node, shape, names, where, span, depth)
-        if node.type == "ERROR" or (
-            node.type in grammar.through and (shape is None or shape.looks_in or not names)
-        ):
+        if node.type == "ERROR" or (node.type in grammar.through and not (names and _is_whole(shape, node))):
             marked = where.marked or node.type in grammar.marks
             handed = span if node.type in grammar.wraps and self._holds_one(node) else None
             self.inside(node, where._replace(marked=marked), handed, depth + 1)

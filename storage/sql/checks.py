@@ -1,5 +1,6 @@
 """Check runs, their logs, and the memory of results per (tree, definition)."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -131,3 +132,11 @@ async def log_of(connection: asyncpg.Connection, check_id: str) -> bytes:
         "SELECT content FROM check_log WHERE check_id = $1", check_id
     )
     return content or b""
+
+
+async def running_among(connection: asyncpg.Connection, check_ids: Sequence[str]) -> set[str]:
+    """Which of these runs have no verdict yet."""
+    rows = await connection.fetch(
+        "SELECT id FROM check_run WHERE id = ANY($1) AND state = 'running'", list(check_ids)
+    )
+    return {row["id"] for row in rows}

@@ -70,6 +70,21 @@ async def read_after(
     return [event_of(row) for row in rows]
 
 
+async def read_after_of(
+    connection: asyncpg.Connection, project_id: str, after_seq: int, limit: int, intent_ids: Sequence[str]
+) -> list[Event]:
+    """At most `limit` events of these intents with a seq above `after_seq`, oldest first."""
+    rows = await connection.fetch(
+        f"SELECT {_COLUMNS} FROM event WHERE intent_id = ANY($4) AND project_id = $1 AND seq > $2"
+        " ORDER BY seq LIMIT $3",
+        project_id,
+        after_seq,
+        limit,
+        list(intent_ids),
+    )
+    return [event_of(row) for row in rows]
+
+
 async def last_seq(connection: asyncpg.Connection, project_id: str) -> int:
     """The seq of the project's newest event, 0 for an empty ledger. Raises UnknownProject."""
     seq = await connection.fetchval("SELECT event_seq FROM project_counter WHERE project_id = $1", project_id)
@@ -189,5 +204,15 @@ async def newest_of_intent(connection: asyncpg.Connection, intent_id: str) -> da
     """When the intent's newest event was committed; None when it has none."""
     found: str | None = await connection.fetchval(
         "SELECT created_at FROM event WHERE intent_id = $1 ORDER BY seq DESC LIMIT 1", intent_id
+    )
+    return datetime.fromisoformat(found) if found else None
+
+
+async def newest_of_intents(connection: asyncpg.Connection, intent_ids: Sequence[str]) -> datetime | None:
+    """When the newest event of any of these intents was committed; None when there is none."""
+    found: str | None = await connection.fetchval(
+        "SELECT max(newest.created_at) FROM unnest($1::text[]) AS mine (id), LATERAL "
+        "(SELECT created_at FROM event WHERE intent_id = mine.id ORDER BY seq DESC LIMIT 1) AS newest",
+        list(intent_ids),
     )
     return datetime.fromisoformat(found) if found else None

@@ -339,18 +339,24 @@ async def dependency_numbers(
 
 
 async def agents_of(connection: asyncpg.Connection, intent_ids: Sequence[str]) -> dict[str, str]:
-    """How others see the agent of each intent: `name (agent 2)` where one token serves several sessions."""
+    """How others see the agent of each intent: `name (agent 2)` where one person has several of that name.
+
+    Two agents are two tokens, or two sessions of one token. They are counted in the order in which they came to
+    the project, so that a number stays what it is.
+    """
     rows = await connection.fetch(
-        "WITH session AS (SELECT token_id, coalesce(session_name, '') AS name, min(number) AS first FROM intent "
-        "WHERE token_id IN (SELECT token_id FROM intent WHERE id = ANY($1)) GROUP BY 1, 2), "
-        "ranked AS (SELECT token_id, name, row_number() OVER (PARTITION BY token_id ORDER BY first) AS rank, "
-        "count(*) OVER (PARTITION BY token_id) AS sessions FROM session) "
-        "SELECT intent.id, agent_name, rank, sessions FROM intent JOIN ranked ON ranked.token_id = intent.token_id "
-        "AND ranked.name = coalesce(session_name, '') WHERE intent.id = ANY($1)",
+        "WITH whose AS (SELECT DISTINCT project_id, person_id, agent_name FROM intent WHERE id = ANY($1)), "
+        "agent AS (SELECT project_id, person_id, agent_name, token_id, coalesce(session_name, '') AS session, "
+        "min(number) AS first FROM whose JOIN intent USING (project_id, person_id, agent_name) GROUP BY 1, 2, 3, 4, 5), "
+        "ranked AS (SELECT token_id, session, agent_name, project_id, "
+        "row_number() OVER (same ORDER BY first) AS rank, count(*) OVER (same) AS agents FROM agent "
+        "WINDOW same AS (PARTITION BY project_id, person_id, agent_name)) "
+        "SELECT intent.id, agent_name, rank, agents FROM intent JOIN ranked USING (project_id, token_id, agent_name) "
+        "WHERE session = coalesce(session_name, '') AND intent.id = ANY($1)",
         list(intent_ids),
     )
     return {
-        row["id"]: f"{row['agent_name']} (agent {row['rank']})" if row["sessions"] > 1 else row["agent_name"]
+        row["id"]: f"{row['agent_name']} (agent {row['rank']})" if row["agents"] > 1 else row["agent_name"]
         for row in rows
     }
 

@@ -163,3 +163,9 @@ async def lines_with_queue(connection: asyncpg.Connection) -> list[tuple[str, st
 def _project(row: Any) -> ProjectRow:
     values = dict(row)
     return ProjectRow(**{**values, "settings": ProjectSettings(**values["settings"])})
+
+
+async def of_host(connection: asyncpg.Connection, host: str) -> list[str]:
+    """The projects whose repositories a host owns."""
+    rows = await connection.fetch("SELECT id FROM project WHERE host = $1 ORDER BY id", host)
+    return [row["id"] for row in rows]

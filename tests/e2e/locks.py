@@ -75,6 +75,13 @@ class Trap:
             await self._connection.execute("SELECT pg_advisory_unlock($1)", self._key)
             await self._connection.execute(f"DROP FUNCTION trap_{self._key} CASCADE")
 
+    async def forget(self, dsn: str) -> None:
+        """Take it away after the record was killed, which broke this trap's own connection."""
+        self._open = False
+        connection = await asyncpg.connect(dsn)
+        await connection.execute(f"DROP FUNCTION trap_{self._key} CASCADE")
+        await connection.close()
+
 
 @asynccontextmanager
 async def trap(dsn: str, operation: str, table: str, project_id: str) -> AsyncIterator[Trap]:
@@ -87,3 +94,12 @@ async def trap(dsn: str, operation: str, table: str, project_id: str) -> AsyncIt
         await found.release()
     finally:
         await connection.close()
+
+
+async def all_caught(traps: list[Trap]) -> None:
+    """Return once somebody is inside each of the traps at the same moment."""
+
+    async def caught() -> bool:
+        return all(await asyncio.gather(*(each.holds() for each in traps)))
+
+    await observed(caught)

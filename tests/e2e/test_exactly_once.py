@@ -40,7 +40,7 @@ async def repeated_declare(agent: Agent) -> None:
     again = await declare_again(agent, "r-1")
     assert again["said"][0].startswith(REPEATED)
     assert {**again, "said": []} == {**first, "said": []}
-    with pytest.raises(Refused, match="idempotency_key_reused.*Use a new requestId"):
+    with pytest.raises(Refused, match=r"idempotency_key_reused.*Use a new requestId"):
         await declare_again(agent, "r-1", "app/f2.py")
 
 
@@ -115,16 +115,16 @@ async def test_a_slow_record_ends_calls_in_typed_refusals_and_later_the_request_
         withdrawing = asyncio.create_task(agent.withdraw(intent))
         await waits_for_a_lock(record)
         with pytest.raises(
-            Refused, match="idempotency_in_progress.*Wait a second, then call gitring_declare"
+            Refused, match=r"idempotency_in_progress.*Wait a second, then call gitring_declare"
         ):
             await declare_again(agent, "r-1")
         # Reads, and writes of another project, do not wait behind the lock.
         assert (await agent.status(intent))["intent"]["state"] == "active"
         assert (await neighbour.declare("Beside", ["app/f1.py"]))["intent"]["number"] == 1
-        with pytest.raises(Refused, match="outcome_unknown.*again with the same requestId") as unknown:
+        with pytest.raises(Refused, match=r"outcome_unknown.*again with the same requestId") as unknown:
             await first
         assert unknown.value.status == 503
-        with pytest.raises(Refused, match="outcome_unknown.*This call had no requestId"):
+        with pytest.raises(Refused, match=r"outcome_unknown.*This call had no requestId"):
             await withdrawing
     answer = await eventually_answered(agent, "r-1")
     assert answer["intent"]["number"] == 2

@@ -2,26 +2,23 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 import asyncpg
-import psutil
 import pytest
 import pytest_asyncio
 from temporalio.client import Client
 
 from protocol.names import intent_workflow
-from tests.e2e.line import landed, repository_of
-from tests.e2e.listener import each_once_in_order, published
-from tests.e2e.locks import Trap, observed, trap
-from tests.support.agent import Agent, Answer, Owner, Ran, Refused, Work, git, owner_of
+from tests.e2e.line import repository_of
+from tests.e2e.locks import Trap, all_caught, observed, trap
+from tests.e2e.scenes import APP, answered, ended, ended_well, scene, sleeping, told_how_it_went
+from tests.support.agent import Answer, Owner, Ran, git, owner_of
 from tests.support.stack import RunningStack, running_stack
 
-APP = {"app/f1.py": "x = 1\n", "app/f2.py": "x = 2\n"}
-CHANGED = {"app/f1.py": "y = 1\n"}
+pytestmark = pytest.mark.timeout(240)
 
 
 @pytest_asyncio.fixture(scope="module")
@@ -35,63 +32,6 @@ async def broken(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runn
 async def owner(broken: RunningStack, tmp_path: Path) -> AsyncIterator[Owner]:
     async with owner_of(broken.connection, tmp_path) as found:
         yield found
-
-
-@dataclass
-class Scene:
-    """One project in which one thing is under way."""
-
-    project: Answer
-    agent: Agent
-    intent: Answer
-    work: Work
-
-
-async def scene(owner: Owner, test: str = "true", **settings: str) -> Scene:
-    """A project with one declared intent and its commit, not pushed yet."""
-    project = await owner.project(APP, test, **settings)
-    agent = await owner.agent(project)
-    intent = await agent.declare("Work", ["app/f1.py"])
-    work = await agent.checkout(intent)
-    await work.commit(CHANGED)
-    return Scene(project, agent, intent, work)
-
-
-async def answered(call: Callable[[], Awaitable[Answer]]) -> Answer:
-    """The answer of a call with a requestId, repeated as its refusals say."""
-    async with asyncio.timeout(60):
-        while True:
-            try:
-                return await call()
-            except Refused as refused:
-                assert refused.code in ("outcome_unknown", "idempotency_in_progress", "busy"), refused
-
-
-async def all_caught(traps: list[Trap]) -> None:
-    """Return once somebody is inside each of the traps at the same moment."""
-
-    async def caught() -> bool:
-        return all(await asyncio.gather(*(each.holds() for each in traps)))
-
-    await observed(caught)
-
-
-def told_how_it_went(ran: Ran) -> None:
-    """A push during a fault is taken, or its pusher is told that the commits are there and what to look at."""
-    assert ran.code == 0 or "could not record the push yet. Look with gitring_status" in ran.err, ran.err
-
-
-async def ended_well(stack: RunningStack, owner: Owner, project: Answer, merged: list[int]) -> None:
-    """The line holds each merge once, the ledger is whole, and the stream has each event once, in order."""
-    assert await landed(stack, project) == merged
-    verdict = await owner.audit(project)
-    events = await owner.events(project)
-    assert each_once_in_order(await published(stack.connection, project["id"], verdict["lastSeq"])) == [
-        event["seq"] for event in events
-    ]
-    kinds = [(event["event_type"], event["entity_id"], str(event["payload"].get("to"))) for event in events]
-    once = [kind for kind in kinds if kind[0] in ("intent.declared", "line.moved") or kind[2] == "merged"]
-    assert len(once) == len(set(once)), once
 
 
 async def test_a_worker_killed_in_every_step_at_once_loses_nothing_and_does_nothing_twice(
@@ -143,12 +83,12 @@ async def test_a_worker_killed_in_every_step_at_once_loses_nothing_and_does_noth
         assert listed["head"] == scenes["landed"].intent["intent"]["base"]
 
         broken.kill("worker")
-        for each in traps:
-            await each.release()
         await observed(lambda: ended("600.713"))
         # The check is run again from its beginning, by then with another command.
         checking = f"/api/v1/projects/{scenes['checking'].project['id']}"
         assert (await owner.http.patch(checking, json={"checks": {"test": "true"}})).status_code == 200
+        for each in traps:
+            await each.release()
     await broken.wait_restarted("worker")
 
     assert (await declaring)["intent"]["state"] == "active"
@@ -253,20 +193,3 @@ async def test_a_worker_killed_after_each_commit_before_its_report_does_nothing_
             await client.get_workflow_handle(intent_workflow(gone.intent["intent"]["id"])).result()
             == "withdrawn"
         )
-
-
-async def sleeping(seconds: str) -> bool:
-    """Whether a check's `sleep` runs."""
-    return any(["sleep", seconds] == _words(process) for process in psutil.process_iter())
-
-
-async def ended(seconds: str) -> bool:
-    """Whether no such `sleep` runs: what a killed worker started ends with it."""
-    return not await sleeping(seconds)
-
-
-def _words(process: psutil.Process) -> list[str]:
-    try:
-        return process.cmdline()
-    except psutil.NoSuchProcess:
-        return []

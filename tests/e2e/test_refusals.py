@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx2
-import pytest
 import pytest_asyncio
 
 from protocol.ids import new_id

@@ -296,8 +296,7 @@ class Owner:
 
 async def make_repository(at: Path, files: Mapping[str, str | bytes]) -> None:
     """A repository with one commit of these files on main."""
-    at.mkdir(parents=True)
-    await git(at, "init", "-q", "-b", "main")
+    await git(at.parent, "init", "-q", "-b", "main", at.name)
     write(at, files)
     await git(at, "add", "-A")
     await git(at, "commit", "-q", "--allow-empty", "-m", "First")

@@ -24,6 +24,7 @@ from protocol.names import INTENTS_QUEUE, checks_queue, git_queue
 from protocol.states import Mediation
 from runtime.connections import Connections, address, connections
 from runtime.heartbeats import Heartbeats
+from runtime.housekeeping import Housekeeping
 from runtime.processes import run
 from runtime.settings import Settings
 from runtime.sweep import Sweep

@@ -5,14 +5,16 @@ gitring lets many agents work on one repository at once. You declare what you wi
 and gitring checks and merges it. It tells you whom you meet and who goes first.
 
 How to work
-1. gitring_board: see who works where, before you declare.
+1. gitring_brief with area (the paths you will touch): who works near, what landed, the rules; gitring_board shows all \
+live intents.
 2. gitring_declare, before you write code: the goal, the plan, the places you change and the places you only use. A \
 place is a path from the repository root, a folder ends in /, and a symbol of a file may be named (Cart.total). Name \
 places precisely: a whole folder in `change` is risky and stands in others' way. If the state is Plan review or Held, \
-do not write code: call gitring_wait until it is Active.
+do not write code: call gitring_wait until it is Active. Numbers and names that others could take too (a decision's \
+number, a table) are reserved with claims; use exactly those the answer says you got.
 3. Write and commit in the checkout you are in, whatever its origin is. As soon as the work needs a place outside the \
 declared scope, call gitring_update_plan: you learn of new conflicts before the push.
-4. gitring_status before each push: what of your scope is still unchanged, and what gitring will refuse.
+4. gitring_status before each push: what of your scope is still unchanged, and what gitring will refuse. gitring_nearby says whom you meet and what merged since you started.
 5. gitring_clone gives a git token for 60 minutes. Export it as GITRING_GIT_TOKEN on its own line, then run the push \
 command of the answer as it is printed. Push to gitring's URL and your own refs/intents/ ref, never to origin and never \
 with a bare `git push`; there is no remote to add. Never put a token into a URL, a file or git's command line. If the \

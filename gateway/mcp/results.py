@@ -5,15 +5,25 @@ from pydantic import BaseModel
 
 from gateway.calls import json_of
 from gateway.errors import error_body
-from gateway.text import render
+from gateway.text import render, render_again
+from protocol.answers import IntentDetail
 from protocol.refusals import Refusal
 
 
 def result_of(answer: BaseModel, tool_name: str) -> types.CallToolResult:
     """Text to read, the same as JSON text, and the structured content."""
+    return _result(answer, render(answer, tool_name))
+
+
+def result_again(answer: IntentDetail) -> types.CallToolResult:
+    """The same for an agent that has read this answer several times: one line in place of many."""
+    return _result(answer, render_again(answer))
+
+
+def _result(answer: BaseModel, text: str) -> types.CallToolResult:
     return types.CallToolResult(
         content=[
-            types.TextContent(text=render(answer, tool_name)),
+            types.TextContent(text=text),
             types.TextContent(text=json_of(answer).decode()),
         ],
         structured_content=answer.model_dump(mode="json", by_alias=True),

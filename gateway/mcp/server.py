@@ -14,9 +14,11 @@ from gateway.calls import Calls, wait_cut
 from gateway.errors import refusal_of
 from gateway.explain import explain
 from gateway.mcp.instructions import AGENT_INSTRUCTIONS
-from gateway.mcp.results import refusal_result, result_of
+from gateway.mcp.loops import StatusLoops
+from gateway.mcp.results import refusal_result, result_again, result_of
 from gateway.mcp.schemas import listed_tools
 from gateway.text.untrusted import one_line
+from protocol.answers import IntentDetail
 from protocol.intents import MCP_WAIT_SEC, WaitInput
 from protocol.projects import Caller
 from protocol.refusals import Refused, refused
@@ -59,6 +61,7 @@ def build_server(calls: Calls, version: str) -> Server[Any]:
     """The server whose tools are run by `calls`."""
     tools = listed_tools()
     schemas = {tool.name: tool.input_schema for tool in tools}
+    loops = StatusLoops()
 
     async def list_tools(
         _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
@@ -72,6 +75,9 @@ def build_server(calls: Calls, version: str) -> Server[Any]:
             tool = tool_named(params.name)
             given = arguments_of(tool, params.arguments)
             answer = await calls.run(tool, _caller(context), given)
+            if tool.name == "gitring_status" and isinstance(answer, IntentDetail):
+                if loops.looked(_caller(context), answer):
+                    return result_again(answer)
             return result_of(answer, tool.name)
         except Refused as problem:
             return refusal_result(problem.refusal)

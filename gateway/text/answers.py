@@ -9,6 +9,7 @@ from gateway.text import briefs, intents, nearby, projects, waits
 from gateway.text.blocks import change_request_blocks, notice_block, unlike_a_block
 from gateway.text.untrusted import one_line
 from protocol.answers import IntentDetail, WaitAnswer
+from protocol.states import WaitsFor
 from protocol.surroundings import Nearby
 
 NEXT_LIMIT = 5000
@@ -40,6 +41,21 @@ def render(answer: BaseModel, tool_name: str) -> str:
     if after_seq is not None:
         lines.append(f"afterSeq: {after_seq}")
     return "\n\n".join(["\n".join(lines), *_blocks(answer)])
+
+
+def render_again(answer: IntentDetail) -> str:
+    """One line for an agent that asks for the same status in a loop, and the blocks, which every answer ends with."""
+    intent = answer.intent
+    waits = (
+        "It waits for you: take the step its status named. For"
+        if answer.waiting_for is WaitsFor.YOU
+        else "For"
+    )
+    line = (
+        f"Nothing new about #{intent.number} ({intent.state.text}) since you last asked. {waits} news, call gitring_wait "
+        f"with intentId {intent.id} and afterSeq {answer.after_seq}: it answers as soon as something happens."
+    )
+    return "\n\n".join([line, *_blocks(answer)])
 
 
 def _next(answer: IntentDetail) -> str:

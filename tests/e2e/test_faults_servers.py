@@ -10,7 +10,6 @@ import asyncpg
 import httpx2
 import pytest
 import pytest_asyncio
-from mcp.shared.exceptions import MCPError
 from temporalio.client import Client
 
 from protocol.names import intent_workflow, line_workflow
@@ -59,28 +58,24 @@ async def test_a_gateway_killed_in_mid_wait_and_mid_push_costs_a_repeat_and_no_h
     at = await scene(owner)
     spoken = await scene(owner)
     async with (
-        spoken.agent.over_mcp() as mcp,
+        spoken.agent.over_mcp(),
         trap(broken.connection["postgres"], "INSERT", "push", at.project["id"]) as push,
     ):
         waiting = asyncio.create_task(at.agent.wait(at.intent, at.intent["afterSeq"], 60))
-        listening = asyncio.create_task(spoken.agent.wait(spoken.intent, spoken.intent["afterSeq"], 40))
         pushing = asyncio.create_task(at.work.push())
-        await waits_held(owner, 2)
+        await waits_held(owner, 1)
         await push.caught()
         broken.kill("gateway")
         ran = await pushing
         assert ran.code != 0 and ran.err
         with pytest.raises(httpx2.TransportError):
             await waiting
-        with pytest.raises(MCPError):
-            await listening
         await push.release()
         await broken.wait_restarted("gateway")
-        # The same MCP client goes on, without a word of greeting.
+        # The same MCP client goes on with the new process, without a word of greeting.
         assert (await spoken.work.push()).code == 0
         heard = await spoken.agent.wait(spoken.intent, spoken.intent["afterSeq"], 40)
         assert [e["event_type"] for e in heard["events"]] == ["intent.pushed"]
-        assert mcp.protocol_version
     # The commits of the push that was cut off are there; a repeat says so, and the submit finds them recorded.
     again = await at.work.push()
     assert again.code == 0 and "up-to-date" in again.err

@@ -18,7 +18,7 @@ from gateway.limits import Limits
 from protocol.answers import CheckView, IntentDetail, IntentView
 from protocol.events import ChainVerdict, Event
 from protocol.intents import WaitInput
-from protocol.projects import Caller, LineList, NewToken, Project, TokenInfo, TokenKind
+from protocol.projects import Caller, LineList, NewToken, Project, SeriesList, TokenInfo, TokenKind
 from protocol.refusals import not_found, people_only, unauthenticated
 from protocol.states import State
 from tests.gateway import samples
@@ -82,6 +82,12 @@ class Scripted:
     async def board(self, caller: Caller, input: BaseModel, /) -> Any:
         return await self._answer("board", input, samples.board())
 
+    async def brief(self, caller: Caller, input: BaseModel, /) -> Any:
+        return await self._answer("brief", input, samples.brief())
+
+    async def nearby(self, caller: Caller, input: BaseModel, /) -> Any:
+        return await self._answer("nearby", input, samples.nearby())
+
     async def wait(self, caller: Caller, input: WaitInput, /) -> Any:
         self.asked.append(("wait", input))
         if "wait" in self.script:
@@ -119,6 +125,12 @@ class Scripted:
     async def resume_line(self, caller: Caller, project_ref: str, line: str, /) -> LineList:
         self.asked.append(("resume_line", (project_ref, line)))
         return samples.lines()
+
+    async def series(self, caller: Caller, project_ref: str, /) -> SeriesList:
+        return samples.series()
+
+    async def create_series(self, caller: Caller, project_ref: str, input: BaseModel, /) -> SeriesList:
+        return await self._answer("create_series", input, samples.series())
 
     async def create_token(self, caller: Caller, input: BaseModel, /) -> NewToken:
         token = NewToken(id="tok_2", token="gitring_agent_new", name="n", projects=["storefront"])

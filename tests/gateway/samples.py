@@ -22,9 +22,20 @@ from protocol.answers import (
     WaitAnswer,
 )
 from protocol.events import Event
-from protocol.projects import Caller, Checks, Line, LineList, Project, TokenInfo, TokenKind
+from protocol.projects import (
+    Caller,
+    Checks,
+    Line,
+    LineList,
+    Project,
+    Series,
+    SeriesList,
+    TokenInfo,
+    TokenKind,
+)
 from protocol.scopes import Scope, ScopeItem
 from protocol.states import Priority, Risk, State, Verdict, WaitsFor, When
+from protocol.surroundings import Brief, Landed, MergedNear, Nearby, NearbyIntent
 
 NOW = datetime(2026, 11, 8, 12, 0, tzinfo=UTC)
 INTENT = "int_01JBQ8M4ZK7V3XW9N2D5HT6RYE"
@@ -325,6 +336,79 @@ def board() -> Board:
         ],
         after_seq=230,
     )
+
+
+def nearby(**changes: Any) -> Nearby:
+    """One intent that meets, and two that merged."""
+    fields: dict[str, Any] = {
+        "intent_id": INTENT,
+        "number": 49,
+        "project_id": PROJECT,
+        "line": "main",
+        "base": "a1c9e04" + "0" * 33,
+        "head": "b72f1d0" + "0" * 33,
+        "intents": [
+            NearbyIntent(
+                id=INTENT,
+                number=41,
+                title="Add the Money type",
+                state=State.ACTIVE,
+                acts_for="Ana Ruiz",
+                agent="codex",
+                range=0,
+                rule="R5",
+                verdict=Verdict.HOLD,
+                places=["src/money.ts"],
+                text="Range 0: Same place (src/money.ts). #49 holds until #41 merges or is withdrawn (rule R5).",
+            )
+        ],
+        "merged": [_merged_near(39, ["src/money.ts"]), _merged_near(38, [])],
+        "change_requests": [from_gitring()],
+        "next": "Merge main into your work before you submit.",
+        "after_seq": 221,
+    }
+    return Nearby(**(fields | changes))
+
+
+def _merged_near(number: int, places: list[str]) -> MergedNear:
+    return MergedNear(
+        id=INTENT,
+        number=number,
+        title="Add the price formatter",
+        commit=HEAD,
+        merged_at=NOW,
+        changed=[*places, "src/format/price.ts"],
+        changed_count=7,
+        places=places,
+    )
+
+
+def brief(**changes: Any) -> Brief:
+    """A brief in which every part is filled."""
+    fields: dict[str, Any] = {
+        "project_id": PROJECT,
+        "project": "storefront",
+        "line": "main",
+        "head": HEAD,
+        "seq": 230,
+        "acting_for": "Priya Raman",
+        "has_area": True,
+        "live": board().entries,
+        "live_cursor": "live:1.49",
+        "landed": [
+            Landed(
+                id=INTENT, number=38, title="Round half up", commit=HEAD, merged_at=NOW, folders=["src/cart/"]
+            )
+        ],
+        "rules": ["No plan waits for a person."],
+        "next": "Declare your intent with gitring_declare.",
+    }
+    return Brief(**(fields | changes))
+
+
+def series() -> SeriesList:
+    """One series."""
+    return SeriesList(series=[Series(prefix="D", next=562, created_by="Ana Ruiz", created_at=NOW)])
 
 
 def git_token(**changes: Any) -> GitToken:

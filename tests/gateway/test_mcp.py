@@ -33,6 +33,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "gitring_submit": {"intentId": samples.INTENT},
     "gitring_withdraw": {"intentId": samples.INTENT, "reason": "no"},
     "gitring_board": {},
+    "gitring_brief": {"area": "src/,README.md"},
+    "gitring_nearby": {"intentId": samples.INTENT},
 }
 
 

@@ -32,6 +32,8 @@ CALLS: dict[str, tuple[str, dict[str, Any] | None]] = {
     "gitring_submit": (f"{INTENT}/submit", {}),
     "gitring_withdraw": (f"{INTENT}/withdraw", {"reason": "no"}),
     "gitring_board": (f"{PROJECT}/board?intentId={samples.INTENT}", None),
+    "gitring_brief": (f"{PROJECT}/brief?area=src/,README.md&afterSeq=4", None),
+    "gitring_nearby": (f"{INTENT}/nearby", None),
 }
 
 
@@ -307,12 +309,14 @@ async def test_the_description_shows_every_route_with_examples_that_are_valid_ca
             "DELETE /api/v1/tokens/{token_id}",
             "GET /api/v1/checks/{check_id}",
             "GET /api/v1/checks/{check_id}/log",
+            "GET /api/v1/intents/wait",
             "GET /api/v1/projects/{project_id}",
             "GET /api/v1/projects/{project_id}/audit",
             "GET /api/v1/projects/{project_id}/events",
             "GET /api/v1/projects/{project_id}/events/stream",
             "GET /api/v1/projects/{project_id}/intents",
             "GET /api/v1/projects/{project_id}/lines",
+            "GET /api/v1/projects/{project_id}/series",
             "GET /api/v1/tokens",
             "GET /healthz",
             "GET /metrics",
@@ -323,6 +327,7 @@ async def test_the_description_shows_every_route_with_examples_that_are_valid_ca
             "POST /api/v1/projects/{project_id}/lines",
             "POST /api/v1/projects/{project_id}/lines/{line}/pause",
             "POST /api/v1/projects/{project_id}/lines/{line}/resume",
+            "POST /api/v1/projects/{project_id}/series",
             "POST /api/v1/tokens",
         ]
     )

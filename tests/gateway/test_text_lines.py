@@ -161,7 +161,7 @@ def test_a_wait_that_something_ended() -> None:
             samples.event(232, "intent.state_changed", state="active"),
             samples.event(233, "check.finished", state="failed"),
             samples.event(
-                234, "base.moved", **{"line": "main", "from": "a" * 40, "to": "b" * 40, "merged": 41}
+                234, "base.moved", **{"line": "main", "from": "a" * 40, "to": "b" * 40, "merged": [41]}
             ),
         ],
         checks=[samples.check()],

@@ -8,7 +8,9 @@ from protocol.ids import new_id, short
 from protocol.records import DecisionRow, IntentRecords, IntentRow
 from protocol.refusals import Refused, refused
 from protocol.states import State
-from storage.sql import intents, queue
+from rules.folders import owner_approves
+from rules.places import Place, place_of
+from storage.sql import intents, projects, queue
 
 
 async def _record(change: Change, command: Decide, row: IntentRow, kind: str) -> None:
@@ -35,6 +37,24 @@ async def _record(change: Change, command: Decide, row: IntentRow, kind: str) ->
     )
 
 
+def _must_be_seen(command: Decide, row: IntentRow) -> None:
+    """Refuse a decision that was made about something else than what it would now be applied to."""
+    version, head = command.input.plan_version, command.input.head_commit
+    if version is not None and version != row.plan_version:
+        raise refused(
+            "wrong_state",
+            f"You read plan v{version} of #{row.number}; its plan is v{row.plan_version} now.",
+            "Read the new plan, then decide.",
+        )
+    if head is not None and head != row.submitted_head:
+        now = f"{short(row.submitted_head)} is submitted" if row.submitted_head else "nothing is submitted"
+        raise refused(
+            "stale_head",
+            f"You read {short(head)} of #{row.number}; {now} now.",
+            "Read the new work, then decide.",
+        )
+
+
 def _not_waiting(row: IntentRow, what: str) -> Refused:
     return refused(
         "wrong_state",
@@ -48,6 +68,7 @@ async def decide_plan(change: Change, command: Decide, records: IntentRecords) -
     row, name = records.intent, command.caller.person_name
     if row.state is not State.PLAN_REVIEW:
         raise _not_waiting(row, "plan")
+    _must_be_seen(command, row)
     if command.input.decision == "approve":
         await _record(change, command, row, "plan_approved")
         await intents.approve(change.connection, row.id, "plan", row.plan_version)
@@ -68,12 +89,27 @@ async def decide_plan(change: Change, command: Decide, records: IntentRecords) -
     return [f"{name} sent plan v{row.plan_version} of #{row.number} back."], False
 
 
+async def _must_be_owner_where_asked(change: Change, command: Decide, records: IntentRecords) -> None:
+    changed = [*map(place_of, records.plan.scope.change), *map(Place, records.pushed_paths)]
+    folder = owner_approves(changed, change.project.settings)
+    role = await projects.role_of(change.connection, change.project.id, command.caller.person_id)
+    if folder is not None and role != "owner":
+        raise refused(
+            "people_only",
+            f"An owner approves merges that change {folder}.",
+            f"Ask {change.project.owner_name} to open intent #{records.intent.number} in gitring.",
+            403,
+        )
+
+
 async def decide_merge(change: Change, command: Decide, records: IntentRecords) -> tuple[list[str], bool]:
     """Approve the submitted head for the line, or send it back to its agent."""
     row, name = records.intent, command.caller.person_name
     if command.input.decision == "approve":
         if row.state is not State.AWAITING_APPROVAL:
             raise _not_waiting(row, "merge")
+        _must_be_seen(command, row)
+        await _must_be_owner_where_asked(change, command, records)
         head = str(row.submitted_head)
         await _record(change, command, row, "merge_approved")
         await intents.approve(change.connection, row.id, "merge", head)
@@ -82,6 +118,7 @@ async def decide_merge(change: Change, command: Decide, records: IntentRecords) 
         return [f"{name} approved the merge of #{row.number} at {short(head)}. State: Queued."], True
     if row.state not in (State.AWAITING_APPROVAL, State.QUEUED, State.VERIFYING):
         raise _not_waiting(row, "merge")
+    _must_be_seen(command, row)
     if await queue.is_landing(change.connection, row.project_id, row.line, row.id):
         raise refused(
             "wrong_state",

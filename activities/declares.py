@@ -12,9 +12,10 @@ from protocol.records import ConflictRow, IntentRow, LineRow, PlanRow
 from protocol.refusals import invalid_input, refused
 from protocol.scopes import Scope
 from protocol.states import State
+from rules.folders import Writer, folder_refusal, writers_of
 from rules.places import Place, ancestors, place_of
 from rules.risk import asks_person, risk_of
-from storage.sql import intents, places, projects
+from storage.sql import intents, people, places, projects
 
 
 async def target_line(change: Change, given: DeclareInput) -> LineRow:
@@ -55,6 +56,18 @@ def scope_places(scope: Scope) -> list[tuple[str, str, str, list[str]]]:
     ]
 
 
+async def must_write_there(
+    change: Change, changed: Sequence[Place], person_id: str, *, by_agent: bool
+) -> None:
+    """Refuse (`folder_write_refused`) a change that the project's folder rules keep from this writer."""
+    project = change.project
+    names = await people.names_of(change.connection, writers_of(project.settings))
+    writer = Writer(person_id, by_agent, project.slug, project.owner_name, names)
+    refusal = folder_refusal(changed, project.settings, writer)
+    if refusal is not None:
+        raise refusal
+
+
 async def declare_row(change: Change, command: Declare) -> IntentRow:
     """The new intent's row, in the state its risk asks for; nothing is written yet."""
     given = command.input
@@ -62,7 +75,10 @@ async def declare_row(change: Change, command: Declare) -> IntentRow:
     if not given.plan.scope.change:
         raise invalid_input("plan.scope.change is empty.", "Name at least one place the work will change.")
     settings = change.project.settings
-    risk, reasons = risk_of(map(place_of, given.plan.scope.change), settings.max_places)
+    changed = [place_of(item) for item in given.plan.scope.change]
+    caller = command.caller
+    await must_write_there(change, changed, caller.person_id, by_agent=not caller.is_person)
+    risk, reasons = risk_of(changed, settings.max_places, settings.people_only)
     review = asks_person(settings.plan_review, risk)
     return IntentRow(
         id=command.intent_id,
@@ -88,6 +104,7 @@ async def declare_row(change: Change, command: Declare) -> IntentRow:
         person_id=command.caller.person_id,
         person_name=command.caller.person_name,
         token_id=command.caller.token_id,
+        by_agent=not caller.is_person,
         agent_name=command.caller.token_name,
         session_name=given.session_name,
         created_at=change.now,

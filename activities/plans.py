@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from activities.change import Change
-from activities.declares import scope_places, set_places
+from activities.declares import must_write_there, scope_places, set_places
 from activities.neighbours import settle
 from protocol.commands import UpdatePlan
 from protocol.events import EventType
@@ -35,7 +35,12 @@ async def change_plan(change: Change, command: UpdatePlan, records: IntentRecord
     plan = intents.plan_row(row.id, version, given.plan, given.reason, change.now)
     await intents.add_plan(change.connection, plan)
     places = [place_of(item) for item in given.plan.scope.change]
-    risk, reasons = risk_of([*places, *map(Place, records.pushed_paths)], change.project.settings.max_places)
+    await must_write_there(change, places, row.person_id, by_agent=row.by_agent)
+    risk, reasons = risk_of(
+        [*places, *map(Place, records.pushed_paths)],
+        change.project.settings.max_places,
+        change.project.settings.people_only,
+    )
     await intents.set_risk(change.connection, row.id, risk, reasons)
     await intents.set_plan_version(change.connection, row.id, version)
     if not command.keeps_issue:

@@ -96,7 +96,11 @@ class Pushes:
         """Risk is computed again at each push: code may be riskier than its plan said."""
         records = await records_of(change.connection, row.id)
         declared = [place_of(item) for item in records.plan.scope.change]
-        risk, reasons = risk_of([*declared, *map(Place, paths)], change.project.settings.max_places)
+        risk, reasons = risk_of(
+            [*declared, *map(Place, paths)],
+            change.project.settings.max_places,
+            change.project.settings.people_only,
+        )
         if (risk, reasons) == (row.risk, row.risk_reasons):
             return
         await intents.set_risk(change.connection, row.id, risk, reasons)

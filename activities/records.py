@@ -29,6 +29,8 @@ from protocol.records import IntentRecords
 from protocol.refusals import Refused, not_found, people_only
 from protocol.states import State
 from rules.acks import applied_by, not_applied
+from rules.folders import owner_approves
+from rules.places import Place, place_of
 from rules.risk import asks_person
 from rules.states import must_submit, must_withdraw
 from storage.sql import intents, places, queue
@@ -106,7 +108,12 @@ class Records:
         change.emit(EventType.INTENT_SUBMITTED, "Intent", row.id, row.id, number=row.number, head=head)
         await change.move(row, State.VERIFYING)
         settings = change.project.settings
-        asks = settings.test is None or asks_person(settings.merge_approval, row.risk)
+        changed = [*map(place_of, (*records.plan.scope.change,)), *map(Place, records.pushed_paths)]
+        asks = (
+            settings.test is None
+            or asks_person(settings.merge_approval, row.risk)
+            or owner_approves(changed, settings) is not None
+        )
         if not asks:
             await intents.enqueue(change.connection, row.id, change.now)
         return await finish(change, command, wake_line=not asks)

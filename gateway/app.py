@@ -23,6 +23,7 @@ from gateway.rest.context import Rest
 from gateway.rest.events import add_events
 from gateway.rest.intents import add_intents
 from gateway.rest.lines import add_lines
+from gateway.rest.people import add_people
 from gateway.rest.projects import add_projects
 from gateway.rest.series import add_series
 from gateway.rest.tokens import add_tokens
@@ -47,12 +48,14 @@ def create_app(
     waits_held: Callable[[], float] | None = None,
     more_hosts: Collection[str] = (),
     limits: Limits | None = None,
+    pages: Callable[[FastAPI], None] | None = None,
     version: str = "0.1.0",
 ) -> FastAPI:
     """The app; it serves for one lifespan.
 
     `stopping`, once set, ends every open wait and stream at once: set it before the server stops taking requests.
     `more_hosts` are host names, besides that of `public_url` and loopback, under which /mcp may be called.
+    `pages` adds the web face (`gateway.web.app.add_pages`).
     """
     limits = limits or Limits()
     metrics = Metrics(waits_held)
@@ -81,6 +84,8 @@ def create_app(
     app.include_router(_api())
     add_health(app, probes)
     add_metrics(app, metrics)
+    if pages is not None:
+        pages(app)
     errors.install(app)
     # The last added is the outermost.
     app.add_middleware(BodyLimit, limit=limits.body_bytes)
@@ -97,7 +102,16 @@ def _api() -> APIRouter:
     router.include_router(first)
     add_twins(router)
     v1 = APIRouter(prefix="/api/v1")
-    for add in (add_projects, add_lines, add_series, add_tokens, add_intents, add_checks, add_events):
+    for add in (
+        add_projects,
+        add_lines,
+        add_series,
+        add_tokens,
+        add_people,
+        add_intents,
+        add_checks,
+        add_events,
+    ):
         add(v1)
     router.include_router(v1)
     return router

@@ -23,6 +23,7 @@ PAGE_BYTES = 20_000
 MOST_FOLDERS = 20
 MOST_PLACES = 20
 MOST_NUMBERS = 50
+MOST_PAIRS = 20
 
 
 class Boards:
@@ -92,7 +93,7 @@ async def board_entries(connection: asyncpg.Connection, rows: Sequence[IntentRow
     if not ids:
         return []
     known = _Known(
-        pairs=await boards.holding_pairs(connection, ids, MOST_NUMBERS),
+        pairs=await boards.holding_pairs(connection, ids, MOST_PAIRS),
         folders=await boards.folders_of(connection, ids, MOST_FOLDERS),
         after=await intents.dependency_numbers(connection, ids),
         agents=await intents.agents_of(connection, ids),

@@ -19,13 +19,15 @@ from protocol.projects import Caller, TokenKind
 from protocol.records import IntentRow
 from protocol.refusals import Refused
 from protocol.states import Verdict
+from rules.folders import Writer, folder_refusal, writers_of
 from rules.git_commands import intent_ref
+from rules.places import Place
 from rules.states import why_closed, yields_refusal
 from storage.git.changed import changed_paths
 from storage.git.names import INTENT_REFS, LINE_REFS, ZERO
 from storage.git.receive import RefUpdate
 from storage.git.repository import Repository
-from storage.sql import conflicts, intents, projects
+from storage.sql import conflicts, intents, people, projects
 from storage.sql.pool import transaction
 
 _log = structlog.get_logger("gateway.git")
@@ -94,13 +96,19 @@ class GitRules:
             intent_id = update.ref.removeprefix(INTENT_REFS)
             opened = await conflicts.open_of(connection, [intent_id])
             row = await intents.get(connection, intent_id)
-            line = await projects.line(connection, access.project_id, row.line) if row else None
+            project = await projects.find(connection, access.project_id)
+            if row is None or project is None or update.new is None:
+                return None
+            line = await projects.line(connection, access.project_id, row.line)
+            names = await people.names_of(connection, writers_of(project.settings))
         yielded = [c for c in opened if c.second_id == intent_id and c.verdict is Verdict.NARROW]
-        if not yielded or line is None or line.head is None or update.new is None:
-            return None
         # Outside the transaction: Git may take its time over a large push.
         repository = Repository(access.repository).with_env(quarantine_env)
-        return yields_refusal(yielded, await changed_paths(repository, line.head, update.new))
+        base = line.head if line and line.head else row.base
+        paths = await changed_paths(repository, base, update.new)
+        writer = Writer(row.person_id, row.by_agent, project.slug, project.owner_name, names)
+        folder = folder_refusal(map(Place, paths), project.settings, writer)
+        return folder.refusal.text if folder else yields_refusal(yielded, paths)
 
     async def _judge(
         self, connection: asyncpg.Connection, access: GitAccess, caller: Caller, update: RefUpdate

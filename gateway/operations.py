@@ -16,6 +16,7 @@ from gateway.briefs import Briefs
 from gateway.commands import Build, Call, Commands
 from gateway.lines import Lines
 from gateway.nearby import Surroundings
+from gateway.people import People
 from gateway.reads import Reads
 from gateway.series import SeriesOfProjects
 from gateway.waits import Waits
@@ -47,6 +48,7 @@ from protocol.intents import (
     WaitInput,
     WithdrawInput,
 )
+from protocol.people import InvitePerson, MakeLink, SignInLink
 from protocol.projects import (
     Caller,
     ChangeSettings,
@@ -84,6 +86,7 @@ class Operations:
         self._series = SeriesOfProjects(pool, self._reads)
         self._waits = Waits(self._reads, waiters)
         self._waits_of_several = WaitsOfSeveral(self._reads, waiters)
+        self._people = People(pool, public_url)
         self._administration = Administration(pool, client, self._reads, self.accepted, host)
 
     async def _find(self, raw: str) -> Caller | None:
@@ -231,6 +234,14 @@ class Operations:
     async def revoke_token(self, caller: Caller, token_id: str) -> TokenInfo:
         """End a token."""
         return await self._administration.revoke_token(caller, token_id)
+
+    async def invite(self, caller: Caller, input: InvitePerson) -> SignInLink:
+        """A new person, with a link to sign in."""
+        return await self._people.invite(caller, input)
+
+    async def make_link(self, caller: Caller, input: MakeLink) -> SignInLink:
+        """Another link to sign in."""
+        return await self._people.make_link(caller, input)
 
     async def intents(
         self, caller: Caller, project_ref: str, states: Collection[State] | None, limit: int

@@ -33,6 +33,7 @@ from protocol.intents import (
     WaitInput,
     WithdrawInput,
 )
+from protocol.people import InvitePerson, MakeLink, SignInLink
 from protocol.projects import (
     Caller,
     ChangeSettings,
@@ -97,6 +98,9 @@ class Surface(Protocol):
     async def create_token(self, caller: Caller, input: CreateToken, /) -> NewToken: ...
     async def list_tokens(self, caller: Caller, /) -> list[TokenInfo]: ...
     async def revoke_token(self, caller: Caller, token_id: str, /) -> TokenInfo: ...
+
+    async def invite(self, caller: Caller, input: InvitePerson, /) -> SignInLink: ...
+    async def make_link(self, caller: Caller, input: MakeLink, /) -> SignInLink: ...
 
     async def intents(
         self, caller: Caller, project_ref: str, states: Collection[State] | None, limit: int, /

@@ -20,6 +20,7 @@ class EventType(StrEnum):
     SETTINGS_CHANGED = "project.settings_changed"
     TOKEN_CREATED = "token.created"
     TOKEN_REVOKED = "token.revoked"
+    MEMBER_ADDED = "member.added"
     INTENT_DECLARED = "intent.declared"
     INTENT_STATE_CHANGED = "intent.state_changed"
     PLAN_CHANGED = "intent.plan_changed"

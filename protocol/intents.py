@@ -142,6 +142,12 @@ class DecideInput(Input):
     decision: Literal["approve", "send_back"]
     subject: Literal["plan", "merge"]
     note: Annotated[str | None, StringConstraints(max_length=4000)] = None
+    plan_version: Annotated[
+        int | None, Field(ge=1, description="The plan you read; refused when there is a newer one.")
+    ] = None
+    head_commit: Annotated[
+        Sha | None, Field(description="The submitted commit you read; refused when it is another one.")
+    ] = None
     request_id: RequestId | None = None
 
 

@@ -54,6 +54,9 @@ class ProjectSettings(Record):
     mediation: Mediation | None = None
     shared_files: list[str] = []
     max_places: int = 25
+    people_only: list[str] = [".github/", "CLAUDE.md", "AGENTS.md"]
+    folder_writers: dict[str, list[str]] = {}  # folder -> ids of the people whose intents may change it
+    owner_approves: list[str] = []
 
 
 class ChangeSettings(Input):
@@ -65,8 +68,26 @@ class ChangeSettings(Input):
     mediation: Mediation | None = None
     shared_files: list[Path] | None = None
     max_places: Annotated[int | None, Field(ge=1, le=1000)] = None
+    people_only: Annotated[
+        list[Path] | None, Field(max_length=200, description="Paths that only people's intents change.")
+    ] = None
+    folder_writers: Annotated[
+        dict[Path, list[str]] | None,
+        Field(max_length=200, description="By folder, the ids of the people whose intents may change it."),
+    ] = None
+    owner_approves: Annotated[
+        list[Path] | None, Field(max_length=200, description="Folders whose merge an owner approves.")
+    ] = None
 
-    @field_validator("plan_review", "merge_approval", "shared_files", "max_places")
+    @field_validator(
+        "plan_review",
+        "merge_approval",
+        "shared_files",
+        "max_places",
+        "people_only",
+        "folder_writers",
+        "owner_approves",
+    )
     @classmethod
     def _never_null(cls, value: Any) -> Any:
         if value is None:
@@ -95,6 +116,11 @@ class Project(Answer):
     plan_review: When
     merge_approval: When
     mediation: Mediation | None
+    shared_files: list[str] = []
+    max_places: int = 25
+    people_only: list[str] = []
+    folder_writers: dict[str, list[str]] = {}
+    owner_approves: list[str] = []
     git: str
     acting_for: str | None = None
     created_at: datetime

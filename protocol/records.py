@@ -58,6 +58,7 @@ class IntentRow(Record):
     person_id: str
     person_name: str
     token_id: str
+    by_agent: bool = True
     agent_name: str
     session_name: str | None
     created_at: datetime
@@ -200,4 +201,5 @@ class IntentRecords(Record):
     goes_after: list[Neighbour]
     followers: list[Neighbour]
     after_seq: int
+    people: dict[str, str] = {}
     extra: dict[str, Any] = {}

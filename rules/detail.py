@@ -17,6 +17,7 @@ from protocol.answers import (
 from protocol.records import CheckRow, ConflictRow, IntentRecords, RequestRow
 from protocol.states import State, Verdict
 from rules.conflict_texts import conflict_text
+from rules.folders import Writer, closed_places
 from rules.git_commands import GitAddress
 from rules.next_step import next_step
 from rules.places import Place, covers, place_of
@@ -92,13 +93,17 @@ def not_yet_changed(records: IntentRecords) -> list[str]:
 
 
 def do_not_change(records: IntentRecords) -> list[DoNotChange]:
-    """What gitring refuses this intent: the places it holds back or yields, each with its keeper."""
-    return [
-        DoNotChange(place=place, why=conflict_text(row), keeper=row.first_number)
-        for row in records.conflicts
-        if row.second_id == records.intent.id and row.verdict in (Verdict.HOLD, Verdict.NARROW)
-        for place in row.places
+    """What gitring refuses this intent: what it holds back or yields, and what folder rules keep from it."""
+    row, project = records.intent, records.project
+    writer = Writer(row.person_id, row.by_agent, project.slug, project.owner_name, records.people)
+    closed = [DoNotChange(place=place, why=why) for place, why in closed_places(project.settings, writer)]
+    kept = [
+        DoNotChange(place=place, why=conflict_text(c), keeper=c.first_number)
+        for c in records.conflicts
+        if c.second_id == row.id and c.verdict in (Verdict.HOLD, Verdict.NARROW)
+        for place in c.places
     ]
+    return [*kept, *closed]
 
 
 def line_base(records: IntentRecords) -> LineBase:

@@ -1,10 +1,10 @@
 """Risk: low or high, with the sentences that made it high (`docs/rules.md`, Risk)."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from protocol.states import Risk, When
-from rules.places import Place
+from rules.places import Place, meet
 
 _MANIFESTS = re.compile(
     r"(^|/)(pyproject\.toml|setup\.(py|cfg)|requirements[^/]*\.txt|Pipfile(\.lock)?|poetry\.lock|uv\.lock|package\.json|"
@@ -30,10 +30,17 @@ def _one(place: Place) -> str | None:
     return None
 
 
-def risk_of(change: Iterable[Place], max_places: int) -> tuple[Risk, list[str]]:
+def risk_of(
+    change: Iterable[Place], max_places: int, people_only: Sequence[str] = ()
+) -> tuple[Risk, list[str]]:
     """The risk of changing these places, and why, at most ten sentences."""
     places = sorted(set(change))
-    reasons = [reason for place in places if (reason := _one(place))]
+    reasons = [
+        f"changes a people-only path ({place.path})"
+        for place in places
+        if any(meet(place.file, Place(path)) for path in people_only)
+    ]
+    reasons += [reason for place in places if (reason := _one(place))]
     if len(places) > max_places:
         reasons.append(f"changes {len(places)} places, more than the project's limit of {max_places}")
     return (Risk.HIGH if reasons else Risk.LOW), reasons[:10]

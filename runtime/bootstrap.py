@@ -1,18 +1,20 @@
-"""The first start: the owner, and the token that opens everything of theirs."""
+"""The first start: the owner, the token that opens everything of theirs, and a link to sign in on the pages."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 import asyncpg
 
+from gateway.people import sign_in_address
 from protocol.ids import new_id
 from protocol.projects import TokenKind
 from runtime.connections import address
 from runtime.settings import Settings
-from storage.sql import people, tokens
+from storage.sql import people, sessions, tokens
 
 OWNER = "Owner"
 TOKEN_NAME = "owner"
+FIRST_LINK_LIFE = timedelta(hours=24)
 
 
 class Bootstrapped(NamedTuple):
@@ -36,9 +38,14 @@ async def bootstrap(settings: Settings) -> Bootstrapped:
             await people.one_bootstrap_at_a_time(connection)
             owner = await people.first_owner(connection)
             first = owner is None
+            link = None
             if owner is None:
                 owner = new_id("per")
                 await people.add(connection, owner, OWNER, now)
+                link = sign_in_address(
+                    settings.url,
+                    await sessions.make_link(connection, owner, None, now, FIRST_LINK_LIFE),
+                )
             secret = kept.read_text().strip() if kept.exists() else ""
             if not secret or await tokens.find_by_secret(connection, secret, now) is None:
                 _, secret = await tokens.create(
@@ -49,6 +56,6 @@ async def bootstrap(settings: Settings) -> Bootstrapped:
                     project_ids=[],
                     now=now,
                 )
-        return Bootstrapped(secret, first, None)
+        return Bootstrapped(secret, first, link)
     finally:
         await connection.close()

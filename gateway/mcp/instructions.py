@@ -14,7 +14,8 @@ do not write code: call gitring_wait until it is Active. Numbers and names that 
 number, a table) are reserved with claims; use exactly those the answer says you got.
 3. Write and commit in the checkout you are in, whatever its origin is. As soon as the work needs a place outside the \
 declared scope, call gitring_update_plan: you learn of new conflicts before the push.
-4. gitring_status before each push: what of your scope is still unchanged, and what gitring will refuse. gitring_nearby says whom you meet and what merged since you started.
+4. gitring_status before each push: what of your scope is still unchanged, and what gitring will refuse. \
+gitring_nearby says whom you meet and what merged since you started.
 5. gitring_clone gives a git token for 60 minutes. Export it as GITRING_GIT_TOKEN on its own line, then run the push \
 command of the answer as it is printed. Push to gitring's URL and your own refs/intents/ ref, never to origin and never \
 with a bare `git push`; there is no remote to add. Never put a token into a URL, a file or git's command line. If the \

@@ -74,10 +74,14 @@ def build_server(calls: Calls, version: str) -> Server[Any]:
         try:
             tool = tool_named(params.name)
             given = arguments_of(tool, params.arguments)
-            answer = await calls.run(tool, _caller(context), given)
-            if tool.name == "gitring_status" and isinstance(answer, IntentDetail):
-                if loops.looked(_caller(context), answer):
-                    return result_again(answer)
+            caller = _caller(context)
+            answer = await calls.run(tool, caller, given)
+            if (
+                tool.name == "gitring_status"
+                and isinstance(answer, IntentDetail)
+                and loops.looked(caller, answer)
+            ):
+                return result_again(answer)
             return result_of(answer, tool.name)
         except Refused as problem:
             return refusal_result(problem.refusal)

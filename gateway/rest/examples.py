@@ -10,6 +10,7 @@ from protocol.intents import (
     UpdatePlanInput,
     WithdrawInput,
 )
+from protocol.people import InvitePerson, MakeLink
 from protocol.projects import ChangeSettings, CreateLine, CreateProject, CreateSeries, CreateToken, PauseLine
 
 _REQUEST_ID = "5d0f6c1e-8a2b-4c7d-9e3f-1a2b3c4d5e6f"
@@ -25,6 +26,8 @@ EXAMPLES: dict[type[Any], dict[str, Any]] = {
     CreateSeries: {"prefix": "D", "next": 560},
     PauseLine: {"reason": "Release day: nothing lands before six."},
     CreateToken: {"name": "claude-code", "projects": ["storefront"], "kind": "agent"},
+    InvitePerson: {"name": "Jonas Weber", "projects": ["storefront"], "role": "writer"},
+    MakeLink: {"personId": "per_01JBQ8M4ZK7V3XW9N2D5HT6RYE"},
     DeclareInput: {
         "projectId": "storefront",
         "title": "Show prices with their currency",

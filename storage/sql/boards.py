@@ -17,7 +17,7 @@ _PAIR = f"""
            two.number AS second_number, range, rule, verdict,
            jsonb_path_query_array(places, '$[0 to {_PLACES_SHOWN - 1}]') AS places, conflict.state,
            conflict.created_at
-    FROM conflict JOIN intent one ON one.id = first_id JOIN intent two ON two.id = second_id
+    FROM {{0}} AS conflict JOIN intent one ON one.id = first_id JOIN intent two ON two.id = second_id
 """
 _FOLDER = (
     "CASE WHEN right(path, 1) = '/' THEN path WHEN cardinality(ancestors) > 1 THEN ancestors[2] ELSE './' END"
@@ -28,11 +28,14 @@ async def holding_pairs(
     connection: asyncpg.Connection, intent_ids: Sequence[str], most: int
 ) -> list[ConflictRow]:
     """Open holds and narrowings of these intents, at most `most` for each side of each; places are cut to 20."""
-    asked = "conflict.state = 'open' AND verdict IN ('hold', 'narrow')"
+    # Ids sort by time, so the lowest are those of the oldest intents; places are read of those kept alone.
+    side = (
+        "(SELECT conflict.* FROM unnest($1::text[]) AS mine (id), LATERAL (SELECT * FROM conflict "
+        "WHERE {0} = mine.id AND state = 'open' AND verdict IN ('hold', 'narrow') ORDER BY {1} LIMIT $2) AS conflict)"
+    )
+    pairs = f"({side.format('first_id', 'second_id')} UNION ALL {side.format('second_id', 'first_id')})"
     rows = await connection.fetch(
-        "SELECT DISTINCT ON (first_number, second_number) pair.* FROM unnest($1::text[]) AS mine (id), LATERAL ("
-        f"({_PAIR} WHERE first_id = mine.id AND {asked} ORDER BY two.number LIMIT $2) UNION ALL "
-        f"({_PAIR} WHERE second_id = mine.id AND {asked} ORDER BY one.number LIMIT $2)) AS pair "
+        f"SELECT DISTINCT ON (first_number, second_number) * FROM ({_PAIR.format(pairs)}) AS pair "
         "ORDER BY first_number, second_number",
         list(intent_ids),
         most,
@@ -43,7 +46,7 @@ async def holding_pairs(
 async def nearest_pairs(connection: asyncpg.Connection, intent_id: str, limit: int) -> list[ConflictRow]:
     """The open pairs of one intent, nearest range first; places are cut to 20."""
     rows = await connection.fetch(
-        f"{_PAIR} WHERE conflict.state = 'open' AND (first_id = $1 OR second_id = $1) "
+        f"{_PAIR.format('conflict')} WHERE conflict.state = 'open' AND (first_id = $1 OR second_id = $1) "
         "ORDER BY range, first_number, second_number LIMIT $2",
         intent_id,
         limit,
@@ -106,7 +109,8 @@ async def near_area(
     rows = await connection.fetch(
         "WITH near AS (SELECT * FROM unnest($2::text[], $3::int[]) AS near (path, steps)), "
         "met AS (SELECT intent_id, min(CASE WHEN place.path = near.path THEN 0 ELSE steps END) AS steps "
-        "FROM near JOIN place ON place.ancestors @> ARRAY[near.path] WHERE project_id = $1 GROUP BY intent_id) "
+        "FROM place CROSS JOIN unnest(ancestors) AS folder JOIN near ON near.path = folder "
+        "WHERE project_id = $1 AND ancestors && $2 GROUP BY intent_id) "
         "SELECT id, steps FROM met JOIN intent ON id = intent_id WHERE (steps, number) > ($4, $5::bigint) "
         "ORDER BY steps, number LIMIT $6",
         project_id,

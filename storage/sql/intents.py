@@ -11,11 +11,12 @@ from protocol.records import DecisionRow, IntentRow, Neighbour, PlanRow
 from protocol.states import Risk, State
 
 _INTENT = """
-    SELECT intent.id, project_id, number, title, goal, kind, landing, state, line, base, head, submitted_head,
+    SELECT intent.id, project_id, number, title, goal, intent.kind, landing, state, line, base, head, submitted_head,
            merged_commit, plan_version, plan_approved, merge_approved, priority, issue, risk, risk_reasons,
-           person_id, person.name AS person_name, token_id, agent_name, session_name, intent.created_at,
+           intent.person_id, person.name AS person_name, token_id, token.kind <> 'person' AS by_agent, agent_name,
+           session_name, intent.created_at,
            state_since, queued_at
-    FROM intent JOIN person ON person.id = person_id
+    FROM intent JOIN person ON person.id = intent.person_id JOIN token ON token.id = token_id
 """
 
 
@@ -292,7 +293,7 @@ async def live_of_person(
 ) -> list[IntentRow]:
     """A person's live intents in a project, newest first."""
     rows = await connection.fetch(
-        f"{_INTENT} WHERE project_id = $1 AND person_id = $2 AND state NOT IN ('merged', 'withdrawn') "
+        f"{_INTENT} WHERE project_id = $1 AND intent.person_id = $2 AND state NOT IN ('merged', 'withdrawn') "
         "ORDER BY number DESC LIMIT $3",
         project_id,
         person_id,
@@ -344,13 +345,20 @@ async def agents_of(connection: asyncpg.Connection, intent_ids: Sequence[str]) -
     Two agents are two tokens, or two sessions of one token. They are counted in the order in which they came to
     the project, so that a number stays what it is.
     """
+    # The recursion steps from one agent to the next by its index, however many intents each has declared.
+    following = (
+        "SELECT token_id, coalesce(session_name, '') AS session, number FROM intent "
+        "WHERE intent.project_id = {0}.project_id AND intent.person_id = {0}.person_id "
+        "AND intent.agent_name = {0}.agent_name{1} ORDER BY token_id, coalesce(session_name, ''), number LIMIT 1"
+    )
+    after = " AND (token_id, coalesce(session_name, '')) > (agent.token_id, agent.session)"
     rows = await connection.fetch(
-        "WITH whose AS (SELECT DISTINCT project_id, person_id, agent_name FROM intent WHERE id = ANY($1)), "
-        "agent AS (SELECT project_id, person_id, agent_name, token_id, coalesce(session_name, '') AS session, "
-        "min(number) AS first FROM whose JOIN intent USING (project_id, person_id, agent_name) GROUP BY 1, 2, 3, 4, 5), "
-        "ranked AS (SELECT token_id, session, agent_name, project_id, "
-        "row_number() OVER (same ORDER BY first) AS rank, count(*) OVER (same) AS agents FROM agent "
-        "WINDOW same AS (PARTITION BY project_id, person_id, agent_name)) "
+        "WITH RECURSIVE whose AS (SELECT DISTINCT project_id, person_id, agent_name FROM intent WHERE id = ANY($1)), "
+        f"agent AS (SELECT whose.*, one.* FROM whose, LATERAL ({following.format('whose', '')}) AS one UNION ALL "
+        "SELECT project_id, person_id, agent_name, one.* FROM agent, "
+        f"LATERAL ({following.format('agent', after)}) AS one), "
+        "ranked AS (SELECT project_id, agent_name, token_id, session, row_number() OVER (same ORDER BY number) AS rank, "
+        "count(*) OVER (same) AS agents FROM agent WINDOW same AS (PARTITION BY project_id, person_id, agent_name)) "
         "SELECT intent.id, agent_name, rank, agents FROM intent JOIN ranked USING (project_id, token_id, agent_name) "
         "WHERE session = coalesce(session_name, '') AND intent.id = ANY($1)",
         list(intent_ids),

@@ -48,6 +48,20 @@ async def token_event(
     await _append(connection, project_id, event_type, "Token", token_id, actor, {"name": name}, now)
 
 
+async def member_added(
+    connection: asyncpg.Connection,
+    project_id: str,
+    person_id: str,
+    name: str,
+    role: str,
+    actor: str,
+    now: datetime,
+) -> None:
+    """Note that a person became a member of a project."""
+    payload = {"name": name, "role": role}
+    await _append(connection, project_id, EventType.MEMBER_ADDED, "Person", person_id, actor, payload, now)
+
+
 async def series_created(
     connection: asyncpg.Connection, project_id: str, prefix: str, first: int, actor: str, now: datetime
 ) -> None:

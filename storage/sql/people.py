@@ -1,5 +1,6 @@
 """People."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import asyncpg
@@ -27,3 +28,29 @@ async def name_of(connection: asyncpg.Connection, person_id: str) -> str:
 async def one_bootstrap_at_a_time(connection: asyncpg.Connection) -> None:
     """Hold back other first starts on this record until the transaction ends."""
     await connection.execute("SELECT pg_advisory_xact_lock(hashtext('gitring-bootstrap'))")
+
+
+async def add_member(connection: asyncpg.Connection, project_id: str, person_id: str, role: str) -> None:
+    """Make a person a member of a project."""
+    await connection.execute(
+        "INSERT INTO member (project_id, person_id, role) VALUES ($1, $2, $3)", project_id, person_id, role
+    )
+
+
+async def owned_throughout(connection: asyncpg.Connection, person_id: str, owner_id: str) -> bool:
+    """Whether the person is a member of at least one project, and of none that `owner_id` does not own."""
+    owned: bool = await connection.fetchval(
+        "SELECT count(*) > 0 AND bool_and(EXISTS (SELECT 1 FROM member AS mine WHERE mine.project_id = theirs.project_id "
+        "AND mine.person_id = $2 AND mine.role = 'owner')) FROM member AS theirs WHERE theirs.person_id = $1",
+        person_id,
+        owner_id,
+    )
+    return owned
+
+
+async def names_of(connection: asyncpg.Connection, person_ids: Sequence[str]) -> dict[str, str]:
+    """The names of these people, by id."""
+    if not person_ids:
+        return {}
+    rows = await connection.fetch("SELECT id, name FROM person WHERE id = ANY($1)", list(person_ids))
+    return {row["id"]: row["name"] for row in rows}

@@ -2,9 +2,9 @@
 
 import asyncpg
 
-from protocol.records import DecisionRow, IntentRecords, PlanRow
+from protocol.records import DecisionRow, IntentRecords, PlanRow, ProjectRow
 from protocol.scopes import Scope
-from storage.sql import checks, conflicts, intents, projects
+from storage.sql import checks, conflicts, intents, people, projects
 
 
 async def read_intent(connection: asyncpg.Connection, intent_id: str) -> IntentRecords | None:
@@ -29,10 +29,15 @@ async def read_intent(connection: asyncpg.Connection, intent_id: str) -> IntentR
         decisions=await decisions(connection, intent_id),
         goes_after=await intents.goes_after(connection, intent_id),
         followers=await intents.followers(connection, intent_id),
+        people=await people.names_of(connection, _writers(project)),
         after_seq=await connection.fetchval(
             "SELECT event_seq FROM project_counter WHERE project_id = $1", row.project_id
         ),
     )
+
+
+def _writers(project: ProjectRow) -> list[str]:
+    return sorted({person for named in project.settings.folder_writers.values() for person in named})
 
 
 async def plan(connection: asyncpg.Connection, intent_id: str, version: int) -> PlanRow:

@@ -5,7 +5,7 @@ it anew. Edges belong to a line; they are written by one indexing run at a time,
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import asyncpg
 
@@ -43,7 +43,7 @@ async def imports_of(
 
 async def _rows(
     connection: asyncpg.Connection, keys: Iterable[BlobKey], extractor: int, what: str
-) -> list[tuple[BlobKey, object]]:
+) -> list[tuple[BlobKey, Any]]:
     asked = list(keys)
     rows = await connection.fetch(
         f"SELECT blob, language, {what} AS found FROM blob_symbols "
@@ -131,9 +131,7 @@ async def forget_files(
 
 async def forget_line(connection: asyncpg.Connection, project_id: str, line: str) -> None:
     """Drop every edge of a line, before it is indexed from the start."""
-    await connection.execute(
-        "DELETE FROM import_edge WHERE project_id = $1 AND line = $2", project_id, line
-    )
+    await connection.execute("DELETE FROM import_edge WHERE project_id = $1 AND line = $2", project_id, line)
 
 
 async def indexed_commit(connection: asyncpg.Connection, project_id: str, line: str) -> str | None:

@@ -38,6 +38,14 @@ async def scene(owner: Owner, test: str = "true", **settings: str) -> Scene:
     return Scene(project, agent, intent, work)
 
 
+async def pushed_scene(owner: Owner, test: str = "true") -> Scene:
+    """The same with its commit pushed."""
+    found = await scene(owner, test)
+    ran = await found.work.push()
+    assert ran.code == 0, ran.err
+    return found
+
+
 async def answered(call: Callable[[], Awaitable[Answer]]) -> Answer:
     """The answer of a call with a requestId, repeated as its refusals say."""
     async with asyncio.timeout(60):

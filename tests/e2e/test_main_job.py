@@ -60,9 +60,7 @@ async def two_overlap(stack: RunningStack, one: Agent, two: Agent) -> None:
     assert await git(repository_of(stack, one.project), "show", "main:app/f1.py") == "z = 1\ny = 2"
 
 
-async def test_disjoint_intents_land_together_and_one_check_run_tests_them_all(
-    stack: RunningStack, owner: Owner
-) -> None:
+async def test_disjoint_intents_land_side_by_side(stack: RunningStack, owner: Owner) -> None:
     project = await owner.project(SHOP, GREEN)
     agents = [await owner.agent(project, f"agent-{n}") for n in range(1, 5)]
     intents = [await a.declare(f"Change {n}", [f"app/f{n}.py"]) for n, a in enumerate(agents, 1)]

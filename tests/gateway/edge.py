@@ -142,6 +142,12 @@ class Scripted:
     async def revoke_token(self, caller: Caller, token_id: str, /) -> TokenInfo:
         return samples.token_info()
 
+    async def invite(self, caller: Caller, input: BaseModel, /) -> Any:
+        return await self._answer("invite", input, samples.sign_in_link())
+
+    async def make_link(self, caller: Caller, input: BaseModel, /) -> Any:
+        return await self._answer("make_link", input, samples.sign_in_link())
+
     async def intents(
         self, caller: Caller, project_ref: str, states: Collection[State] | None, limit: int, /
     ) -> list[IntentView]:

@@ -22,6 +22,7 @@ from protocol.answers import (
     WaitAnswer,
 )
 from protocol.events import Event
+from protocol.people import SignInLink
 from protocol.projects import (
     Caller,
     Checks,
@@ -434,6 +435,16 @@ def token_info() -> TokenInfo:
         created_at=NOW,
         expires_at=None,
         revoked_at=None,
+    )
+
+
+def sign_in_link() -> SignInLink:
+    """A link for an invited person."""
+    return SignInLink(
+        person_id="per_01JBQ8M4ZK7V3XW9N2D5HT6RYE",
+        name="Jonas Weber",
+        link="https://gitring.example.com/sign-in#gitring_signin_x",
+        expires_at=NOW,
     )
 
 

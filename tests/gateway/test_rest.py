@@ -323,11 +323,13 @@ async def test_the_description_shows_every_route_with_examples_that_are_valid_ca
             "GET /readyz",
             "PATCH /api/v1/projects/{project_id}",
             "POST /api/v1/intents/{intent_id}/decisions",
+            "POST /api/v1/people",
             "POST /api/v1/projects",
             "POST /api/v1/projects/{project_id}/lines",
             "POST /api/v1/projects/{project_id}/lines/{line}/pause",
             "POST /api/v1/projects/{project_id}/lines/{line}/resume",
             "POST /api/v1/projects/{project_id}/series",
+            "POST /api/v1/sign-in-links",
             "POST /api/v1/tokens",
         ]
     )

@@ -29,4 +29,5 @@ CREATE INDEX claim_name ON claim (project_id, key) WHERE series IS NULL;
 
 -- The brief asks whether a line moved since a seq, the board which sessions an agent's name stands for.
 CREATE INDEX event_of_line ON event (project_id, entity_id, seq) WHERE event_type = 'line.moved';
-CREATE INDEX intent_agent ON intent (project_id, person_id, agent_name, token_id, session_name, number);
+CREATE INDEX intent_agent
+    ON intent (project_id, person_id, agent_name, token_id, coalesce(session_name, ''), number);

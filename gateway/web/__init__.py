@@ -1,0 +1,1 @@
+"""The web face: what people see and decide with, rendered on the server."""

@@ -1,0 +1,29 @@
+"""Why an intent waits for a person, in a sentence: the rule that asked, and what made it ask."""
+
+from protocol.projects import ProjectSettings
+from protocol.records import ConflictRow, IntentRow
+from protocol.states import State, When
+from rules.conflict_texts import conflict_text
+
+
+def why_asked(row: IntentRow, settings: ProjectSettings) -> list[str]:
+    """Why a person decides about this intent's plan or merge; empty when nobody is asked."""
+    if row.state is State.PLAN_REVIEW:
+        return _by_rule(settings.plan_review, row, "plan")
+    if row.state is State.AWAITING_APPROVAL:
+        if settings.test is None:
+            return ["The project has no checks, so a person decides about every merge."]
+        return _by_rule(settings.merge_approval, row, "merge")
+    return []
+
+
+def _by_rule(when: When, row: IntentRow, what: str) -> list[str]:
+    risks = [f"High risk: {reason}." for reason in row.risk_reasons]
+    if when is When.ALWAYS:
+        return [f"The project asks a person about every {what}.", *risks]
+    return risks or [f"Its risk was high when the {what} was asked about."]
+
+
+def why_held(intent_id: str, pairs: list[ConflictRow]) -> list[str]:
+    """The sentences of the conflicts in which this intent goes second."""
+    return [conflict_text(pair) for pair in pairs if pair.second_id == intent_id]

@@ -28,11 +28,14 @@ async def measure(folder: Path, parts: list[str]) -> list[Row]:
         Row("ready from `gitring up`, new folder", f"{first.ready_sec:.1f} s"),
         _ready("ready from `gitring up`, used folder", stack.ready_sec),
     ]
+    crowd: declares.Crowd | None = None
     try:
-        await _parts(stack, source, folder, parts, rows)
+        crowd = await _parts(stack, source, folder, parts, rows)
     finally:
         stopped = await stop(stack)
     again = await start(data)
+    if crowd is not None:
+        rows.append(await declares.after_restart(again, crowd))
     await stop(again)
     rows.insert(2, _ready("the same, folder of this whole run", again.ready_sec))
     rows.insert(3, Row("stopped from SIGINT, after this whole run", f"{stopped:.1f} s"))
@@ -43,7 +46,9 @@ def _ready(metric: str, seconds: float) -> Row:
     return Row(metric, f"{seconds:.1f} s", "≤ 8 s", seconds <= READY_SEC, {"sec": seconds})
 
 
-async def _parts(stack: Stack, source: Path, folder: Path, parts: list[str], rows: list[Row]) -> None:
+async def _parts(
+    stack: Stack, source: Path, folder: Path, parts: list[str], rows: list[Row]
+) -> declares.Crowd | None:
     async def part(name: str, measuring: Awaitable[list[Row]]) -> None:
         began = time.monotonic()
         found = await measuring
@@ -64,6 +69,8 @@ async def _parts(stack: Stack, source: Path, folder: Path, parts: list[str], row
         print(table(found), f"\n  many live intents: {time.monotonic() - began:.0f} s\n", flush=True)
         if "waits" in parts:
             await part("waits", waits.all_waits(crowd.project, crowd.intents))
+        return crowd
+    return None
 
 
 def main() -> int:

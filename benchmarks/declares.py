@@ -3,8 +3,11 @@
 import asyncio
 import time
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
+
+import psutil
 
 from benchmarks.empty_update import EmptyUpdates, empty_updates
 from benchmarks.http import Connection, connected
@@ -17,6 +20,7 @@ RATES = ((1, 40), (8, 160), (32, 320))
 LIVE = (10, 100, 1000)
 ROUNDS = 40
 MEETING = 20
+AFTER = 20
 
 
 async def one_client(stack: Stack, source: Path) -> list[Row]:
@@ -24,6 +28,7 @@ async def one_client(stack: Stack, source: Path) -> list[Row]:
     project = await create(stack, "one-client", source)
     empty: list[float] = []
     full: list[float] = []
+    cost: dict[str, float] = {}
     async with empty_updates(stack) as updates, connected(stack.url, project.agent) as connection:
         for number in range(PAIRS + 5):
             first = await updates.once()
@@ -31,6 +36,7 @@ async def one_client(stack: Stack, source: Path) -> list[Row]:
             if number >= 5:  # the first ones fill caches on both sides
                 empty.append(first)
                 full.append(second)
+        cost = await _cpu_of_a_declare(project)
     ratio = percentile(full, 0.5) / percentile(empty, 0.5)
     numbers = {**summary(full, "declare_"), **summary(empty, "empty_"), "ratio": ratio}
     value = f"{ratio:.1f} × ({ms(numbers['declare_p50'])} against {ms(numbers['empty_p50'])})"
@@ -39,7 +45,28 @@ async def one_client(stack: Stack, source: Path) -> list[Row]:
             "declare, one client, p50 against an empty update-with-start", value, "≤ 3 ×", ratio <= 3, numbers
         ),
         Row("declare, one client, p99", ms(numbers["declare_p99"]), numbers=numbers),
+        Row(
+            "processor time of one declare, all processes",
+            f"{ms(sum(cost.values()))} ({', '.join(f'{name} {ms(sec)}' for name, sec in cost.items())})",
+            numbers=cost,
+        ),
     ]
+
+
+async def _cpu_of_a_declare(project: Project) -> dict[str, float]:
+    """Processor seconds of each part of the stack for one declare: what bounds the rate on few cores."""
+    before = _cpu(project.stack)
+    await declare_many(project, [f"app/cpu/file{n}.py" for n in range(PAIRS)], 1)
+    return {name: (sec - before[name]) / PAIRS for name, sec in _cpu(project.stack).items()}
+
+
+def _cpu(stack: Stack) -> dict[str, float]:
+    found = {}
+    for name in stack.connection["pids"]:
+        parent = psutil.Process(stack.pid(name))
+        times = [one.cpu_times() for one in (parent, *parent.children(recursive=True))]
+        found[name] = sum(one.user + one.system for one in times)
+    return found
 
 
 async def at_once(stack: Stack, source: Path) -> list[Row]:
@@ -145,3 +172,12 @@ def _live_rows(took: dict[int, list[float]], meeting: list[float]) -> list[Row]:
     numbers = {**summary(meeting), "ratio": p50 / base}
     rows.append(Row("declare that meets one of 1,000, against disjoint at 10, p50", value, numbers=numbers))
     return rows
+
+
+async def after_restart(stack: Stack, crowd: Crowd) -> Row:
+    """The first declares after a restart with more than a thousand live intents: nothing may be in their way."""
+    project = replace(crowd.project, stack=stack)
+    async with connected(stack.url, project.agent) as door:
+        took = [(await declare(door, project, f"app/again/file{n}.py"))[1] for n in range(AFTER)]
+    value = f"slowest of {AFTER} {ms(max(took))} (p50 {ms(percentile(took, 0.5))})"
+    return Row("the first declares after that restart", value, numbers=summary(took))

@@ -16,9 +16,10 @@ from protocol.projects import Caller
 from protocol.records import ProjectRow
 from protocol.refusals import Refused, invalid_input
 from protocol.surroundings import Brief, FolderCount, Landed
+from rules.folders import Writer, closed_places, writers_of
 from rules.nearness import around, folders_of
 from rules.project_rules import rule_sentences
-from storage.sql import boards, claims, events, projects
+from storage.sql import boards, claims, events, people, projects
 from storage.sql.boards import LandedRow, Near
 
 LANDED = 10
@@ -56,7 +57,7 @@ class Briefs:
                 since = await _since(connection, frame, given.after_seq)
                 if since is not None:
                     return since
-            parts = await _parts(connection, project, area_paths(given.area), start)
+            parts = await _parts(connection, caller, project, area_paths(given.area), start)
         return fitted(frame.model_copy(update={"part": start.part if start else None}), parts)
 
 
@@ -109,13 +110,17 @@ def _bad_cursor() -> Refused:
 
 
 async def _parts(
-    connection: asyncpg.Connection, project: ProjectRow, area: Sequence[str], start: _Start | None
+    connection: asyncpg.Connection,
+    caller: Caller,
+    project: ProjectRow,
+    area: Sequence[str],
+    start: _Start | None,
 ) -> list[Part]:
     make: dict[str, Callable[[], Any]] = {
         "live": lambda: _live(connection, project, area, start),
         "folders": lambda: _folders(connection, project, start),
         "landed": lambda: _landed(connection, project, start),
-        "rules": lambda: _rules(connection, project, start),
+        "rules": lambda: _rules(connection, caller, project, start),
     }
     del make["folders" if area else "live"]
     return [await read() for name, read in make.items() if start is None or start.part == name]
@@ -201,8 +206,19 @@ def _one_landed(row: LandedRow) -> Landed:
     )
 
 
-async def _rules(connection: asyncpg.Connection, project: ProjectRow, start: _Start | None) -> Part:
+async def _rules(
+    connection: asyncpg.Connection, caller: Caller, project: ProjectRow, start: _Start | None
+) -> Part:
+    settings = project.settings
     series = await claims.series_of(connection, project.id, MOST_SERIES)
-    said = rule_sentences(project.settings, project.default_line, [one.prefix for one in series])
+    writer = Writer(
+        person_id=caller.person_id,
+        by_agent=not caller.is_person,
+        project=project.slug,
+        owner=project.owner_name,
+        names=await people.names_of(connection, writers_of(settings)),
+    )
+    prefixes = [one.prefix for one in series]
+    said = rule_sentences(settings, project.default_line, prefixes, closed_places(settings, writer))
     before = start.first if start else 0
     return _by_place("rules", [cut(sentence, 500) for sentence in said[before:]], start)

@@ -7,6 +7,9 @@ from gateway.text.untrusted import one_line
 
 _SHAPES = {
     "intentId": "must be an intent's id, such as int_01JBQ8M4ZK7V3XW9N2D5HT6RYE",
+    "intentIds": "holds ids of intents, such as int_01JBQ8M4ZK7V3XW9N2D5HT6RYE",
+    "prefix": "starts with a letter, does not end with a digit, and holds letters, digits and ._:/- (40 at most)",
+    "series": "is the prefix of a series: it starts with a letter and does not end with a digit",
     "dependsOn": "holds ids of intents, such as int_01JBQ8M4ZK7V3XW9N2D5HT6RYE",
     "changeRequestId": "must be a change request's id, such as chq_01JBR3A2B4C6D8E0F2G4H6J8K0",
     "headCommit": "must be a full commit id, 40 hex digits in lower case",

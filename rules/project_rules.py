@@ -23,17 +23,30 @@ _MEDIATION = {
 _SERIES_NAMED = 20
 
 
-def rule_sentences(settings: ProjectSettings, line: str, series: Sequence[str] = ()) -> list[str]:
-    """One sentence a rule, in the order in which an intent meets them; `line` is the project's own line."""
+def rule_sentences(
+    settings: ProjectSettings,
+    line: str,
+    series: Sequence[str] = (),
+    closed: Sequence[tuple[str, str]] = (),
+) -> list[str]:
+    """One sentence a rule, in the order in which an intent meets them; `line` is the project's own line.
+
+    `closed` holds what the folder rules refuse the reader, each with the reason.
+    """
     said = [_PLANS[settings.plan_review]]
     if settings.mediation is not None:
         said.append(_MEDIATION[settings.mediation])
+    said += [f"`{path}`: {why}" for path, why in closed]
     if series:
         named = ", ".join(series[:_SERIES_NAMED])
         said.append(f"Numbers of {named} are reserved with claims in gitring_declare, never picked by hand.")
     said += [
         f"`{path}` is shared: intents only add to it, and two that meet nowhere else are not in conflict."
         for path in settings.shared_files
+    ]
+    said += [
+        f"An intent that changes `{folder}` waits for an owner to approve its merge."
+        for folder in settings.owner_approves
     ]
     if settings.test is None:
         said.append("No test command is set, so no checks run and a person approves every merge.")

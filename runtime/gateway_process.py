@@ -14,6 +14,9 @@ from gateway.git_rules import GitRules
 from gateway.health import Probe
 from gateway.operations import Operations
 from gateway.repositories import Repositories
+from gateway.web.app import add_pages
+from gateway.web.sessions import Sessions
+from gateway.web.site import Site
 from runtime.connections import Connections, connections
 from runtime.processes import run
 from runtime.settings import Settings
@@ -36,6 +39,16 @@ def probes(found: Connections) -> dict[str, Probe]:
     return {"temporal": temporal, "nats": nats, "postgres": postgres}
 
 
+def site_of(settings: Settings) -> Site:
+    """What the pages need to know of the settings."""
+    return Site(
+        public_url=settings.url,
+        host_name=settings.host_name,
+        temporal_ui_url=settings.temporal_ui_url,
+        temporal_namespace=settings.temporal_namespace,
+    )
+
+
 class Server(uvicorn.Server):
     """uvicorn, told to stop by our own event: waits end first, then connections."""
 
@@ -54,7 +67,8 @@ async def serve(settings: Settings, stopping: asyncio.Event) -> None:
         operations = Operations(
             found.pool, found.temporal, waiters, public_url=settings.url, host=settings.host_name
         )
-        rules = GitRules(found.pool, found.temporal, operations.accepted, Repositories(settings.data_dir))
+        repositories = Repositories(settings.data_dir)
+        rules = GitRules(found.pool, found.temporal, operations.accepted, repositories)
         git = GitHttp(rules.authorize, rules.decide, rules.record, hooks=settings.data_dir / "hooks")
         app = create_app(
             operations,
@@ -63,6 +77,14 @@ async def serve(settings: Settings, stopping: asyncio.Event) -> None:
             git_app=git,
             stopping=stopping,
             waits_held=lambda: waiters.held,
+            pages=lambda app: add_pages(
+                app,
+                operations,
+                Sessions(found.pool),
+                pool=found.pool,
+                site=site_of(settings),
+                repositories=repositories,
+            ),
         )
         server = Server(_config(app, settings))
         serving = asyncio.create_task(server.serve())

@@ -5,8 +5,8 @@ A stream lasts ten minutes at most and asks for the session at each event, so th
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from typing import cast
 from contextlib import aclosing
+from typing import cast
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -30,7 +30,7 @@ async def project_stream(visit: Visit) -> Response:
     """`/p/{slug}/live?after=N`: the events of one project after a seq."""
     seen = await visit.web.reads.seen(visit.caller, visit.slug)
     news = visit.web.surface.live_events(visit.caller, seen.project.id, _after(visit.request))
-    return _held(visit, cast(AsyncGenerator[Event], news))
+    return _held(visit, cast(AsyncGenerator[Event, None], news))
 
 
 async def person_stream(visit: Visit) -> Response:
@@ -45,7 +45,7 @@ def _after(request: Request) -> int:
     return int(given) if given.isascii() and given.isdigit() and len(given) <= 15 else 0
 
 
-def _held(visit: Visit, news: AsyncGenerator[Event]) -> HeldAnswer:
+def _held(visit: Visit, news: AsyncGenerator[Event, None]) -> HeldAnswer:
     rest: Rest = visit.request.app.state.rest
 
     async def work(send: Send) -> None:
@@ -66,7 +66,7 @@ def _held(visit: Visit, news: AsyncGenerator[Event]) -> HeldAnswer:
     return HeldAnswer(work, EVENTS, rest.limits)
 
 
-async def _merged(visit: Visit, project_ids: Sequence[str]) -> AsyncGenerator[Event]:
+async def _merged(visit: Visit, project_ids: Sequence[str]) -> AsyncGenerator[Event, None]:
     """The events of several projects as they come, without any order between projects."""
     events: asyncio.Queue[Event | Exception] = asyncio.Queue(100)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from gateway.text.untrusted import lines_of, one_line
 from protocol.ids import short
@@ -45,11 +45,11 @@ def sha(commit: str | None) -> str:
     return short(commit) if commit else "–"
 
 
-def output(raw: bytes, limit: int) -> str:
-    """The end of what a check printed, as plain text of at most `limit` bytes."""
+def output(raw: bytes, limit: int) -> Markup:
+    """The end of what a check printed, as plain text of at most `limit` bytes, escaped."""
     text = raw[-limit:].decode("utf-8", "replace").replace("\r\n", "\n").expandtabs(4)
     shown = "\n".join(lines_of(_TERMINAL.sub("", text), limit))
-    return f"…\n{shown}" if len(raw) > limit else shown
+    return escape(f"…\n{shown}" if len(raw) > limit else shown)
 
 
 def ago(moment: datetime, now: datetime | None = None) -> str:

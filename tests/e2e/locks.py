@@ -68,12 +68,15 @@ class Trap:
         )
         return bool(found)
 
-    async def release(self) -> None:
-        """Let everybody go on, and catch nobody more."""
+    async def let_go(self) -> None:
+        """Let everybody go on."""
         if self._open:
             self._open = False
             await self._connection.execute("SELECT pg_advisory_unlock($1)", self._key)
-            await self._connection.execute(f"DROP FUNCTION trap_{self._key} CASCADE")
+
+    async def take_away(self) -> None:
+        """Catch nobody more. Waits for those inside this and any other trap on the table."""
+        await self._connection.execute(f"DROP FUNCTION IF EXISTS trap_{self._key} CASCADE")
 
     async def forget(self, dsn: str) -> None:
         """Take it away after the record was killed, which broke this trap's own connection."""
@@ -91,9 +94,18 @@ async def trap(dsn: str, operation: str, table: str, project_id: str) -> AsyncIt
     try:
         await found.set(operation, project_id)
         yield found
-        await found.release()
+        if not connection.is_closed():
+            await release(found)
     finally:
         await connection.close()
+
+
+async def release(*traps: Trap) -> None:
+    """Let everybody go on, and catch nobody more."""
+    for each in traps:
+        await each.let_go()
+    for each in traps:
+        await each.take_away()
 
 
 async def all_caught(traps: list[Trap]) -> None:

@@ -14,7 +14,7 @@ from temporalio.client import Client
 
 from protocol.names import intent_workflow, line_workflow
 from tests.e2e.line import landed, repository_of
-from tests.e2e.locks import observed, trap
+from tests.e2e.locks import observed, release, trap
 from tests.e2e.scenes import (
     answered,
     ended_well,
@@ -70,7 +70,7 @@ async def test_a_gateway_killed_in_mid_wait_and_mid_push_costs_a_repeat_and_no_h
         assert ran.code != 0 and ran.err
         with pytest.raises(httpx2.TransportError):
             await waiting
-        await push.release()
+        await release(push)
         await broken.wait_restarted("gateway")
         # The same MCP client goes on with the new process, without a word of greeting.
         assert (await spoken.work.push()).code == 0

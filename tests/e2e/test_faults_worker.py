@@ -13,7 +13,7 @@ from temporalio.client import Client
 
 from protocol.names import intent_workflow
 from tests.e2e.line import repository_of
-from tests.e2e.locks import Trap, all_caught, observed, trap
+from tests.e2e.locks import Trap, all_caught, observed, release, trap
 from tests.e2e.scenes import APP, answered, ended, ended_well, scene, sleeping, told_how_it_went
 from tests.support.agent import Answer, Owner, Ran, git, owner_of
 from tests.support.stack import RunningStack, running_stack
@@ -87,8 +87,7 @@ async def test_a_worker_killed_in_every_step_at_once_loses_nothing_and_does_noth
         # The check is run again from its beginning, by then with another command.
         checking = f"/api/v1/projects/{scenes['checking'].project['id']}"
         assert (await owner.http.patch(checking, json={"checks": {"test": "true"}})).status_code == 200
-        for each in traps:
-            await each.release()
+        await release(*traps)
     await broken.wait_restarted("worker")
 
     assert (await declaring)["intent"]["state"] == "active"
@@ -163,8 +162,7 @@ async def test_a_worker_killed_after_each_commit_before_its_report_does_nothing_
             return tuple(found) == (6, 1, 1, 1)
 
         broken.kill("temporal", signal.SIGSTOP)
-        for each in traps:
-            await each.release()
+        await release(*traps)
         await observed(committed)
         broken.kill("worker")
         broken.kill("temporal", signal.SIGCONT)

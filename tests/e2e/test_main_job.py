@@ -216,3 +216,28 @@ async def test_a_dependent_goes_back_to_waiting_when_its_dependency_fails_beside
     await two.wait_until(top_queued, "merged")
     assert await landed(stack, project) == [1, 2]
     await owner.audit(project)
+
+
+async def test_a_dependent_waits_when_its_dependency_does_not_merge(
+    stack: RunningStack, owner: Owner
+) -> None:
+    project = await owner.project(SHOP, GREEN)
+    one, two, three = [await owner.agent(project, name) for name in ("first", "base", "top")]
+    first = await one.declare("First", ["app/f1.py"])
+    base = await two.declare("Base", ["app/f3.py"])
+    top = await three.declare("Top", ["app/f2.py"], dependsOn=[base["intent"]["id"]])
+    bad = await two.checkout(base)
+    await (await one.checkout(first)).pushed({"app/f1.py": "first = 1\n"})
+    await one.wait_until(await one.submit(first), "merged")
+    await bad.pushed({"app/f1.py": "base = 1\n", "app/f3.py": "base = 3\n"})
+    await (await three.checkout(top)).pushed({"app/f2.py": "top = 2\n"})
+    top_queued = await three.submit(top)
+    back = await two.wait_until(await two.submit(base), "active")
+    assert [r["kind"] for r in back["changeRequests"]] == ["merge"]
+    assert await landed(stack, project) == [1]
+    await bad.merge_line()
+    await bad.pushed({"app/f1.py": "first = 1\nbase = 1\n"}, "Merge main")
+    await two.wait_until(await two.submit(base), "merged", after=back["afterSeq"])
+    await three.wait_until(top_queued, "merged")
+    assert await landed(stack, project) == [1, 2, 3]
+    await owner.audit(project)

@@ -43,7 +43,7 @@ async def test_a_wait_for_several_intents_is_one_call(edge: Edge) -> None:
     ("query", "message"),
     [
         ("afterSeq=3", "intentIds is missing."),
-        ("intentIds=49&afterSeq=3", "intentIds.0 "),
+        ("intentIds=49&afterSeq=3", "intentIds.0 holds ids of intents"),
         (f"intentIds={samples.INTENT}", "afterSeq is missing."),
         (
             f"intentIds={samples.INTENT}&afterSeq=3&seconds=201",

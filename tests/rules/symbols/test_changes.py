@@ -1,6 +1,6 @@
 """From changed lines to symbols, and from two files to the signatures that differ."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocol.symbols import FileSymbols, SymbolInfo
@@ -81,6 +81,7 @@ def test_symbols_that_share_a_line_are_all_meant():
 spans = st.tuples(st.integers(1, 30), st.integers(0, 20)).map(lambda pair: (pair[0], pair[0] + pair[1]))
 
 
+@settings(deadline=None)
 @given(st.lists(spans, max_size=8), st.lists(spans, max_size=3), st.lists(spans, max_size=4))
 def test_owners_are_those_that_a_look_at_each_line_finds(symbols, imports, lines):
     infos = [

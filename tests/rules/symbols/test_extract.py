@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocol.symbols import MOST_IMPORTS, MOST_SYMBOLS, SIGNATURE_CHARS, FileSymbols
@@ -33,11 +33,13 @@ def check(found: FileSymbols, content: bytes) -> None:
     found.model_dump_json().encode()
 
 
+@settings(deadline=None)
 @given(st.sampled_from(ALL), st.binary(max_size=400))
 def test_any_bytes_are_read_without_an_error(language, content):
     check(extract_as(language, content), content)
 
 
+@settings(deadline=None)
 @given(st.sampled_from(ALL), st.floats(0, 1), st.floats(0, 1), st.binary(max_size=6))
 def test_any_part_of_a_real_file_is_read_without_an_error(language, start, end, inserted):
     source = SAMPLES[language].source.encode()
@@ -46,6 +48,7 @@ def test_any_part_of_a_real_file_is_read_without_an_error(language, start, end, 
     check(extract_as(language, content), content)
 
 
+@settings(deadline=None)
 @given(st.sampled_from(ALL), st.randoms(use_true_random=False))
 def test_words_of_a_language_in_any_order_are_read_without_an_error(language, chance: random.Random):
     words = SAMPLES[language].source.encode().split()

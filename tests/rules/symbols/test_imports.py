@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rules.symbols.hints import MANIFESTS, Hints, hints_of
@@ -143,6 +143,7 @@ def test_of_two_packages_of_one_name_the_nearest_is_meant():
     assert resolve("a/run.py", ["tool:x"], layout) == ["a/tool/x.py"]
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from(sorted(LANGUAGES)),
     st.lists(st.text(max_size=40) | st.text("./\\:*<>\"' a@#", max_size=30), max_size=5),
@@ -152,6 +153,7 @@ def test_any_import_leads_into_the_repository_or_nowhere(language, raw):
     assert set(found) <= LAYOUT.files
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from([f"a/{name}" for name in MANIFESTS]), st.binary(max_size=200)))
 def test_any_manifest_is_read_without_an_error(manifests):
     hints_of(manifests)

@@ -1,0 +1,115 @@
+"""The page of an intent, the decisions that people take there, and the logs of its checks."""
+
+from typing import Any
+
+from starlette.responses import Response
+
+from gateway.access import see_project
+from gateway.web.inputs import checked, number, text
+from gateway.web.intent_view import failing_tail, find_row, intent_number, patch, read_page, workflow_link
+from gateway.web.router import PageRoutes
+from gateway.web.shown import output
+from gateway.web.visit import Visit, go
+from protocol.intents import DecideInput, WithdrawInput
+from protocol.refusals import invalid_input, not_found
+from storage.sql import checks
+
+LOG_BYTES = 512 * 1024
+_DONE = {"approve": "approved", "send_back": "returned"}
+
+
+async def intent(visit: Visit) -> Response:
+    """`/p/{slug}/i/{number}`."""
+    page = await read_page(visit)
+    # The part that follows the news asks for itself alone; the patch is not in it.
+    live = "hx-request" in visit.request.headers
+    changes, no_changes = (None, "") if live else await patch(visit, page)
+    slug, label = page.seen.project.slug, page.row.number
+    return await visit.show(
+        "intent.html",
+        slug=slug,
+        page=page,
+        project=page.seen.project,
+        detail=page.detail,
+        intent=page.detail.intent,
+        possible=page.possible,
+        tail=await failing_tail(visit, page),
+        changes=changes,
+        no_changes=no_changes,
+        with_changes=not live,
+        note=visit.form.get("note", ""),
+        workflow=workflow_link(visit, page),
+        stream=f"/p/{slug}/live?after={page.detail.after_seq}",
+        address=f"/p/{slug}/i/{label}",
+    )
+
+
+async def decide(visit: Visit) -> Response:
+    """`POST …/decide`: bound to the plan version or the commit that the person had before their eyes."""
+    async with visit.web.reads.snapshot() as connection:
+        _, row = await find_row(connection, visit)
+    given = checked(
+        DecideInput,
+        decision=_word(visit, "decision"),
+        subject=_word(visit, "subject"),
+        note=text(visit, "note"),
+        plan_version=number(visit, "plan_version"),
+        head_commit=text(visit, "head_commit"),
+    )
+    if given.decision == "send_back" and given.note is None:
+        raise invalid_input("A note is missing.", "Say in a sentence what has to change; the agent reads it.")
+    await visit.web.surface.decide(visit.caller, row.id, given)
+    return _back(visit, _DONE[given.decision])
+
+
+def _word(visit: Visit, name: str) -> Any:
+    return visit.form.get(name, "")
+
+
+async def withdraw(visit: Visit) -> Response:
+    """`POST …/withdraw`: for somebody who left, or an intent that nobody wants any more."""
+    async with visit.web.reads.snapshot() as connection:
+        _, row = await find_row(connection, visit)
+    given = checked(WithdrawInput, intent_id=row.id, reason=text(visit, "reason") or "")
+    await visit.web.surface.withdraw(visit.caller, given)
+    return _back(visit, "withdrawn")
+
+
+def _back(visit: Visit, done: str) -> Response:
+    return go(f"/p/{visit.slug}/i/{intent_number(visit)}", done=done)
+
+
+async def leave(visit: Visit) -> Response:
+    """A form's address, asked for by GET: the page it belongs to."""
+    return go(f"/p/{visit.slug}/i/{intent_number(visit)}")
+
+
+async def check_log(visit: Visit) -> Response:
+    """`/p/{slug}/checks/{check_id}`: what a run printed, as text."""
+    check_id = str(visit.request.path_params["check_id"])[:100]
+    async with visit.web.reads.snapshot() as connection:
+        seen = await see_project(connection, visit.caller, visit.slug)
+        row = await checks.get(connection, check_id)
+    if row is None or row.project_id != seen.project.id:
+        raise not_found("check of this project", "Take it from the page of an intent.")
+    found = await visit.web.surface.check(visit.caller, row.id)
+    log = await visit.web.surface.check_log(visit.caller, row.id)
+    return await visit.show(
+        "log.html",
+        slug=seen.project.slug,
+        check=found,
+        failure=row.failure,
+        log=output(log, LOG_BYTES),
+        address=f"/p/{seen.project.slug}/checks/{row.id}",
+        stream="/live" if row.state == "running" else None,
+    )
+
+
+def add_intent(routes: PageRoutes) -> None:
+    """The page and its forms."""
+    routes.get("/p/{slug}/i/{number}", intent)
+    routes.post("/p/{slug}/i/{number}/decide", decide, intent)
+    routes.post("/p/{slug}/i/{number}/withdraw", withdraw, intent)
+    routes.get("/p/{slug}/i/{number}/decide", leave)
+    routes.get("/p/{slug}/i/{number}/withdraw", leave)
+    routes.get("/p/{slug}/checks/{check_id}", check_log)

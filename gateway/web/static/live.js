@@ -1,0 +1,55 @@
+"use strict";
+// A page listens on one stream. Each event says only that something happened; the part of the page that
+// follows the news (`hx-trigger="gitring:news from:body"`) then asks the server for itself again.
+(() => {
+  const address = document.body.dataset.stream;
+  const pulse = document.getElementById("pulse");
+  const PAUSE_MS = 400;
+  let waiting = null;
+  let missed = false;
+
+  function say(text) {
+    if (!pulse) return;
+    pulse.hidden = false;
+    pulse.textContent = text;
+    pulse.classList.toggle("lost", text !== "live");
+  }
+
+  function tell() {
+    waiting = null;
+    if (document.hidden) { missed = true; return; }
+    missed = false;
+    document.body.dispatchEvent(new CustomEvent("gitring:news"));
+  }
+
+  function news() {
+    if (waiting === null) waiting = setTimeout(tell, PAUSE_MS);
+  }
+
+  function listen() {
+    const source = new EventSource(address);
+    let opened = false;
+    source.addEventListener("open", () => {
+      say("live");
+      if (opened) news();
+      opened = true;
+    });
+    source.addEventListener("news", news);
+    source.addEventListener("error", () => {
+      say(source.readyState === EventSource.CLOSED ? "not live: reload the page" : "connecting…");
+    });
+  }
+
+  const UNITS = [[60, 1, "s"], [3600, 60, "min"], [86400, 3600, "h"], [5184000, 86400, "d"]];
+  function refreshTimes() {
+    for (const time of document.querySelectorAll("time[data-ago]")) {
+      const seconds = Math.max(0, (Date.now() - Date.parse(time.dateTime)) / 1000);
+      const unit = UNITS.find(([limit]) => seconds < limit);
+      if (unit) time.textContent = `${Math.floor(seconds / unit[1])} ${unit[2]}`;
+    }
+  }
+
+  document.addEventListener("visibilitychange", () => { if (!document.hidden && missed) news(); });
+  setInterval(refreshTimes, 15000);
+  if (address) listen();
+})();

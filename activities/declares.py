@@ -153,17 +153,17 @@ async def set_places(
 MOST_PUSHED_PLACES = 2000
 
 
-def pushed_places(paths: Sequence[str]) -> list[tuple[str, str, str, list[str]]]:
-    """Pushed paths as place rows. A push of thousands of files counts as its folders, nearest first."""
-    kept = sorted(set(paths))
+def pushed_places(found: Sequence[tuple[str, str]]) -> list[tuple[str, str, str, list[str]]]:
+    """Pushed (path, symbol) pairs as place rows. A push of thousands of files counts as its folders, nearest first."""
+    kept = sorted(set(found))
     while len(kept) > MOST_PUSHED_PLACES:
-        above = sorted({_folder(path) for path in kept})
+        above = sorted({(_folder(path), "") for path, _ in kept})
         if above == kept:
             break
         kept = above
-    return [("change", path, "", ancestors(path)) for path in kept]
+    return [("change", path, symbol, ancestors(path)) for path, symbol in kept]
 
 
 def _folder(path: str) -> str:
-    found = ancestors(Place(path).path)
+    found = ancestors(path)
     return found[1] if len(found) > 1 else path

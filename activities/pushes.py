@@ -1,5 +1,7 @@
 """Record a push: which paths it changes, and whom the intent now meets."""
 
+from typing import NamedTuple
+
 from temporalio import activity
 
 from activities.answers import records_of, sight_of
@@ -7,28 +9,40 @@ from activities.change import Change, change_project
 from activities.declares import pushed_places, set_places
 from activities.folders import Folders
 from activities.neighbours import settle
+from activities.parsing.parsers import Parsers
 from activities.store import Store
+from activities.symbols import changed_code
 from protocol.commands import Outcome, Pushed
 from protocol.events import EventType
-from protocol.ids import new_id
+from protocol.ids import CommitId, new_id
 from protocol.records import IntentRow
 from protocol.states import Risk
 from rules.git_commands import intent_ref
 from rules.places import Place, place_of
-from rules.risk import risk_of
+from rules.risk import risk_of, signature_sentence
 from storage.git.changed import changed_paths
 from storage.git.names import ZERO
+from storage.git.repository import Repository
 from storage.sql import intents, projects
 from storage.sql.pool import transaction
+
+
+class Work(NamedTuple):
+    """What a push changes: paths (old names of renames too), (path, symbol) places, sentences about signatures."""
+
+    paths: list[str]
+    places: list[tuple[str, str]]
+    signatures: list[str]
 
 
 class Pushes:
     """Pushes to the repositories of one host."""
 
-    def __init__(self, store: Store, folders: Folders) -> None:
+    def __init__(self, store: Store, folders: Folders, parsers: Parsers) -> None:
         self._store = store
         self._pool = store.pool
         self._folders = folders
+        self._parsers = parsers
 
     @activity.defn(name="record_push")
     async def record(self, push: Pushed) -> Outcome:
@@ -39,11 +53,11 @@ class Pushes:
             line = await projects.line(connection, push.project_id, row.line) if row else None
         if row is None or line is None:
             raise LookupError(f"a push came for {push.intent_id}, which is not in the record")
-        paths = await changed_paths(repository, line.head or row.base, push.new)
+        work = await self._read(repository, line.head or row.base, push.new)
         async with change_project(self._store, push.project_id, row.agent_name) as change:
             row = await intents.get(change.connection, push.intent_id)
             if row is not None and row.head != push.new:
-                await self._record(change, row, push, paths)
+                await self._record(change, row, push, work)
                 await change.flush()
             records = await records_of(change.connection, push.intent_id)
         change.wake_intents.discard(push.intent_id)
@@ -66,7 +80,16 @@ class Pushes:
         )
         return await self.record(push)
 
-    async def _record(self, change: Change, row: IntentRow, push: Pushed, paths: list[str]) -> None:
+    async def _read(self, repository: Repository, line_head: str, head: str) -> Work:
+        """What a head changes of its own: what came by merging the line is not its own."""
+        start = await repository.merge_base(CommitId(line_head), CommitId(head))
+        base = start or CommitId(line_head)
+        paths = await changed_paths(repository, line_head, head)
+        code = await changed_code(self._pool, self._parsers, repository, base, CommitId(head))
+        signatures = [signature_sentence(path, change) for path, change in code.signatures]
+        return Work(paths, code.places, signatures)
+
+    async def _record(self, change: Change, row: IntentRow, push: Pushed, work: Work) -> None:
         await intents.add_push(
             change.connection,
             push_id=new_id("psh"),
@@ -74,7 +97,7 @@ class Pushes:
             old=push.old,
             new=push.new,
             token_id=push.token_id,
-            paths=paths,
+            paths=work.paths,
             now=change.now,
         )
         change.emit(
@@ -85,21 +108,22 @@ class Pushes:
             number=row.number,
             old=push.old,
             new=push.new,
-            paths=len(paths),
+            paths=len(work.paths),
         )
         row = row.model_copy(update={"head": push.new})
-        await set_places(change, row, "pushed", pushed_places(paths))
-        await self._weigh(change, row, paths)
+        await set_places(change, row, "pushed", pushed_places(work.places))
+        await self._weigh(change, row, work)
         await settle(change, row)
 
-    async def _weigh(self, change: Change, row: IntentRow, paths: list[str]) -> None:
+    async def _weigh(self, change: Change, row: IntentRow, work: Work) -> None:
         """Risk is computed again at each push: code may be riskier than its plan said."""
         records = await records_of(change.connection, row.id)
         declared = [place_of(item) for item in records.plan.scope.change]
         risk, reasons = risk_of(
-            [*declared, *map(Place, paths)],
+            [*declared, *map(Place, work.paths)],
             change.project.settings.max_places,
             change.project.settings.people_only,
+            work.signatures,
         )
         if (risk, reasons) == (row.risk, row.risk_reasons):
             return

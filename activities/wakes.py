@@ -13,7 +13,7 @@ from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.service import RPCError, RPCStatusCode
 
 from protocol.commands import IntentStart, LineStart
-from protocol.names import INTENTS_QUEUE, intent_workflow, line_workflow
+from protocol.names import INTENTS_QUEUE, index_workflow, intent_workflow, line_workflow
 
 _AT_ONCE = 16
 
@@ -41,6 +41,11 @@ class Wakes:
                         raise
 
         await _all(*(wake(intent_id) for intent_id in intent_ids))
+
+    @activity.defn(name="wake_index")
+    async def wake_index(self, start: LineStart) -> None:
+        """Have a line's imports indexed in the background."""
+        await start_index(self._client, start)
 
     @activity.defn(name="wake_line")
     async def wake_line(self, start: LineStart) -> None:
@@ -80,6 +85,20 @@ async def start_line(client: Client, start: LineStart) -> None:
         id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
         start_signal="wake",
         static_summary=f"Merge queue of {start.line}",
+    )
+
+
+async def start_index(client: Client, start: LineStart) -> None:
+    """Have a line indexed: by the indexing that runs, or by a new one."""
+    await client.start_workflow(
+        "IndexWorkflow",
+        start,
+        id=index_workflow(start.project_id, start.line),
+        task_queue=INTENTS_QUEUE,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+        start_signal="wake",
+        static_summary=f"Imports of {start.line}",
     )
 
 

@@ -28,6 +28,11 @@ def line_workflow(project_id: str, line: str) -> str:
     return f"line-{project_id}-{line}"
 
 
+def index_workflow(project_id: str, line: str) -> str:
+    """The workflow id of a line's indexing."""
+    return f"index-{project_id}-{line}"
+
+
 def setup_workflow(project_id: str) -> str:
     """The workflow id of a project's import."""
     return f"setup-{project_id}"

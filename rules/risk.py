@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from protocol.states import Risk, When
 from rules.places import Place, meet
+from rules.symbols.changes import SignatureChange
 
 _MANIFESTS = re.compile(
     r"(^|/)(pyproject\.toml|setup\.(py|cfg)|requirements[^/]*\.txt|Pipfile(\.lock)?|poetry\.lock|uv\.lock|package\.json|"
@@ -31,7 +32,7 @@ def _one(place: Place) -> str | None:
 
 
 def risk_of(
-    change: Iterable[Place], max_places: int, people_only: Sequence[str] = ()
+    change: Iterable[Place], max_places: int, people_only: Sequence[str] = (), signatures: Sequence[str] = ()
 ) -> tuple[Risk, list[str]]:
     """The risk of changing these places, and why, at most ten sentences."""
     places = sorted(set(change))
@@ -40,10 +41,17 @@ def risk_of(
         for place in places
         if any(meet(place.file, Place(path)) for path in people_only)
     ]
+    reasons += signatures
     reasons += [reason for place in places if (reason := _one(place))]
     if len(places) > max_places:
         reasons.append(f"changes {len(places)} places, more than the project's limit of {max_places}")
     return (Risk.HIGH if reasons else Risk.LOW), reasons[:10]
+
+
+def signature_sentence(path: str, change: SignatureChange) -> str:
+    """What is said of an exported signature that a push changes or removes."""
+    does = "removes the exported" if change.now is None else "changes the exported signature of"
+    return f"{does} {change.name} in {path}"
 
 
 def asks_person(rule: When, risk: Risk) -> bool:

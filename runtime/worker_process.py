@@ -13,11 +13,13 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 from activities.checks import Checks
 from activities.folders import Folders
 from activities.merges import Merges
+from activities.parsing.parsers import Parsers
 from activities.pushes import Pushes
 from activities.queue import Queue
 from activities.records import Records
 from activities.setup import Lines, Setup
 from activities.store import Store
+from activities.symbols import Symbols
 from activities.wakes import Wakes
 from bus.relay import Relay
 from protocol.names import INTENTS_QUEUE, checks_queue, git_queue
@@ -28,25 +30,26 @@ from runtime.housekeeping import Housekeeping
 from runtime.processes import run
 from runtime.settings import Settings
 from runtime.sweep import Sweep
+from workflows.index import IndexWorkflow
 from workflows.intent import IntentWorkflow
 from workflows.line import LineWorkflow
 from workflows.setup import LineSetupWorkflow, ProjectSetupWorkflow
 
-WORKFLOWS = [IntentWorkflow, LineWorkflow, ProjectSetupWorkflow, LineSetupWorkflow]
+WORKFLOWS = [IntentWorkflow, LineWorkflow, ProjectSetupWorkflow, LineSetupWorkflow, IndexWorkflow]
 OURS = ("protocol", "rules", "activities", "storage", "workflows")
 STOP = timedelta(seconds=10)
 
 
-def workers(found: Connections, settings: Settings) -> list[Worker]:
+def workers(found: Connections, settings: Settings, parsers: Parsers) -> list[Worker]:
     """The three workers of a host: workflows and records, Git, checks."""
     store = Store(found.pool, Mediation(settings.mediation))
     folders = Folders(settings.data_dir)
     records = Records(store)
     queue = Queue(store, settings.url, settings.check_slots)
     wakes = Wakes(found.temporal)
-    pushes, merges = Pushes(store, folders), Merges(store, folders)
+    pushes, merges = Pushes(store, folders, parsers), Merges(store, folders)
     setup, lines = Setup(store, folders), Lines(store, folders)
-    checks = Checks(store, folders)
+    checks, symbols = Checks(store, folders), Symbols(found.pool, folders, parsers)
     return [
         Worker(
             found.temporal,
@@ -67,6 +70,7 @@ def workers(found: Connections, settings: Settings) -> list[Worker]:
                 queue.passed,
                 wakes.wake_intents,
                 wakes.wake_line,
+                wakes.wake_index,
             ],
             # A history that this code cannot replay ends its run at once; the sweep rebuilds it from the record.
             workflow_failure_exception_types=[workflow.NondeterminismError],
@@ -87,6 +91,7 @@ def workers(found: Connections, settings: Settings) -> list[Worker]:
                 setup.make_repository,
                 setup.record_project,
                 lines.begin,
+                symbols.index_line,
             ],
             max_concurrent_activities=max(4, 2 * (os.cpu_count() or 1)),
             interceptors=[Heartbeats()],
@@ -116,7 +121,8 @@ async def work(settings: Settings, stopping: asyncio.Event) -> None:
     """Work until told to stop; then finish what is short and leave what is long to its retry."""
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(8, "gitring"))
     async with connections(settings, "worker", pool_size=24) as found, AsyncExitStack() as running:
-        for worker in workers(found, settings):
+        parsers = await running.enter_async_context(Parsers())
+        for worker in workers(found, settings, parsers):
             await running.enter_async_context(worker)
         async with asyncio.TaskGroup() as group:
             relay = group.create_task(Relay(address(settings, "database_url"), found.link).run())

@@ -54,9 +54,12 @@ class LineWorkflow:
             self._show("waiting for work")
             await workflow.wait_condition(lambda: self._woken)
             self._woken = False
+            before = self._state.landed
             while await self._round():
                 if workflow.info().is_continue_as_new_suggested():
                     self._go_on_in_a_new_run()
+            if self._state.landed != before:
+                await self._index()
             if workflow.info().is_continue_as_new_suggested():
                 self._go_on_in_a_new_run()
 
@@ -202,6 +205,11 @@ class LineWorkflow:
             **RECORD,
         )
         await self._wake(returned.wake_intents)
+
+    async def _index(self) -> None:
+        """The queue has come to rest: what landed is indexed, in the background."""
+        line = LineStart(project_id=self._state.project_id, line=self._state.line, host=self._state.host)
+        await workflow.execute_activity_method(Wakes.wake_index, line, **wake_step("have the line indexed"))
 
     async def _wake(self, intent_ids: list[str]) -> None:
         if intent_ids:

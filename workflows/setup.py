@@ -4,9 +4,16 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.setup import Lines, Setup
-    from protocol.commands import CreateLineCommand, CreateProjectCommand, LineMade, ProjectMade
+    from activities.wakes import Wakes
+    from protocol.commands import (
+        CreateLineCommand,
+        CreateProjectCommand,
+        LineMade,
+        LineStart,
+        ProjectMade,
+    )
     from workflows.details import LINE, PROJECT, plain
-    from workflows.steps import git_step, import_step
+    from workflows.steps import git_step, import_step, wake_step
 
 
 @workflow.defn
@@ -27,6 +34,11 @@ class ProjectSetupWorkflow:
             args=[command, made],
             **git_step(command.host, f"record {command.slug}"),
         )
+        if recorded.refusal is None and recorded.default_line is not None:
+            line = LineStart(project_id=command.project_id, line=recorded.default_line, host=command.host)
+            await workflow.execute_activity_method(
+                Wakes.wake_index, line, **wake_step("have the line indexed")
+            )
         return recorded
 
 

@@ -51,6 +51,17 @@ def git_step(host: str, summary: str) -> dict[str, Any]:
     }
 
 
+def index_step(host: str, summary: str) -> dict[str, Any]:
+    """An indexing of a line: minutes for a large repository, resumed where it was after a loss."""
+    return {
+        "task_queue": git_queue(host),
+        "start_to_close_timeout": timedelta(hours=2),
+        "heartbeat_timeout": timedelta(seconds=60),
+        "retry_policy": _GIT_RETRY,
+        "summary": summary,
+    }
+
+
 def import_step(host: str, summary: str) -> dict[str, Any]:
     """An import: git itself gives up after an hour, and a worker lost in the middle costs one more try."""
     return {

@@ -58,7 +58,7 @@ class World:
         """Record that an intent's pushes change these paths."""
         async with change_project(self.store, self.project_id) as changing:
             now = await self.row(row.id)
-            await set_places(changing, now, "pushed", pushed_places(paths))
+            await set_places(changing, now, "pushed", pushed_places([(path, "") for path in paths]))
             await settle(changing, now)
         self.woken.append(changing.wake_intents)
 

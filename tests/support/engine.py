@@ -13,6 +13,7 @@ from typing import Any
 import pytest_asyncio
 from pydantic import SecretStr
 
+from activities.parsing.parsers import Parsers
 from bus.relay import Relay
 from bus.waiters import Waiters
 from gateway.operations import Operations
@@ -49,7 +50,8 @@ class Engine:
 
     async def start_workers(self) -> None:
         """Run a worker of each kind."""
-        for worker in workers(self.found, self.settings):
+        parsers = await self._workers.enter_async_context(Parsers())
+        for worker in workers(self.found, self.settings, parsers):
             await self._workers.enter_async_context(worker)
 
     async def stop_workers(self) -> None:
@@ -121,6 +123,13 @@ class ProjectUnderTest:
             **more,
         }
         return await self.engine.operations.declare(self.agent, DeclareInput(**given))
+
+    async def declare_symbols(self, *change: tuple[str, str]) -> DeclareResult:
+        """Declare an intent that changes these symbols."""
+        places = [{"path": path, "symbol": symbol} for path, symbol in change]
+        plan = {"summary": "The plan.", "scope": {"change": places}}
+        given = DeclareInput(**{"projectId": self.slug, "title": "Work", "goal": "g", "plan": plan})
+        return await self.engine.operations.declare(self.agent, given)
 
     async def push(self, intent: IntentDetail, files: dict[str, str], *, onto: str | None = None) -> str:
         """Commit `files` on the intent's base (or `onto`) and record the push; its head."""

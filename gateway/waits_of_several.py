@@ -43,11 +43,13 @@ class _Asker:
 
 @dataclass(frozen=True)
 class _Moment:
-    """The intent that answers, its events, and whom all of them wait for."""
+    """The intent that answers, its events, and whom all of them wait for.
+
+    The records' `after_seq` is the seq to go on from: it lies before every event of the others.
+    """
 
     records: IntentRecords
     events: list[Event]
-    after_seq: int
     waits: frozenset[WaitsFor]
     newest: datetime
 
@@ -91,7 +93,7 @@ class WaitsOfSeveral:
         moved = f"#{row.number} moved first" if moment.events else "none moved"
         said = f"Of the {len(given.intents)} intents you wait for, {moved}; this is #{row.number}."
         return WaitAnswer(
-            **{**dict(detail), "after_seq": moment.after_seq, "said": [*detail.said, said]},
+            **{**dict(detail), "said": [*detail.said, said]},
             events=moment.events,
             waited_sec=round(waited, 3),
             can_stop=_can_stop(moment.waits, quiet, given.seconds),
@@ -161,9 +163,8 @@ async def _moment(
     newest = await events.newest_of_intents(connection, key.intent_ids)
     whole = len(own) == len(found) < MOST_EVENTS
     return _Moment(
-        records=records,
+        records=records if whole else records.model_copy(update={"after_seq": own[-1].seq}),
         events=own,
-        after_seq=records.after_seq if whole else own[-1].seq,
         waits=frozenset(waits.values()),
         newest=newest or records.intent.state_since,
     )

@@ -36,7 +36,7 @@ def rule_sentences(
     said = [_PLANS[settings.plan_review]]
     if settings.mediation is not None:
         said.append(_MEDIATION[settings.mediation])
-    said += [f"`{path}`: {why}" for path, why in closed]
+    said += [f"`{path}`. {why}" for path, why in closed]
     if series:
         named = ", ".join(series[:_SERIES_NAMED])
         said.append(f"Numbers of {named} are reserved with claims in gitring_declare, never picked by hand.")

@@ -11,6 +11,7 @@ from protocol.answers import BoardEntry
 BOX_WIDTH, BOX_HEIGHT = 208, 40
 GAP_X, GAP_Y = 72, 14
 EDGE = 8
+DIP = 66
 MOST_BOXES = 60
 
 Kind = Literal["hold", "narrow", "order"]
@@ -88,7 +89,10 @@ def graph_of(entries: Sequence[BoardEntry]) -> Graph | None:
         boxes=list(boxes.values()),
         lines=[Line(edge, _path(boxes[edge.first], boxes[edge.second])) for edge in edges],
         width=2 * EDGE + len(columns) * (BOX_WIDTH + GAP_X) - GAP_X,
-        height=2 * EDGE + max(map(len, columns)) * (BOX_HEIGHT + GAP_Y) - GAP_Y,
+        height=2 * EDGE
+        + max(map(len, columns)) * (BOX_HEIGHT + GAP_Y)
+        - GAP_Y
+        + (DIP // 2 if len(columns) > 2 else 0),
         left_out=len(numbers) - len(shown),
     )
 
@@ -132,4 +136,6 @@ def _path(first: Box, second: Box) -> str:
     x1, y1 = first.x + BOX_WIDTH, first.y + BOX_HEIGHT // 2
     x2, y2 = second.x - 6, second.y + BOX_HEIGHT // 2
     bend = max(GAP_X // 2, (x2 - x1) // 2)
-    return f"M{x1} {y1}C{x1 + bend} {y1} {x2 - bend} {y2} {x2} {y2}"
+    # A line past other columns swings below the boxes it passes.
+    dip = DIP if x2 - x1 > 2 * GAP_X + BOX_WIDTH - EDGE else 0
+    return f"M{x1} {y1}C{x1 + bend} {y1 + dip} {x2 - bend} {y2 + dip} {x2} {y2}"

@@ -8,7 +8,7 @@ from gateway.access import see_project
 from gateway.web.inputs import checked, number, text
 from gateway.web.intent_view import failing_tail, find_row, intent_number, patch, read_page, workflow_link
 from gateway.web.router import PageRoutes
-from gateway.web.shown import output
+from gateway.web.shown import output, sha
 from gateway.web.visit import Visit, go
 from protocol.intents import DecideInput, WithdrawInput
 from protocol.refusals import invalid_input, not_found
@@ -21,9 +21,10 @@ _DONE = {"approve": "approved", "send_back": "returned"}
 async def intent(visit: Visit) -> Response:
     """`/p/{slug}/i/{number}`."""
     page = await read_page(visit)
-    # The part that follows the news asks for itself alone; the patch is not in it.
-    live = "hx-request" in visit.request.headers
-    changes, no_changes = (None, "") if live else await patch(visit, page)
+    shown = sha(page.row.merged_commit or page.row.submitted_head or page.row.head)
+    # A page that asks for itself again has the patch already, unless the work moved on.
+    has = visit.request.query_params.get("has") == shown
+    changes, no_changes = (None, "") if has else await patch(visit, page)
     slug, label = page.seen.project.slug, page.row.number
     return await visit.show(
         "intent.html",
@@ -36,7 +37,7 @@ async def intent(visit: Visit) -> Response:
         tail=await failing_tail(visit, page),
         changes=changes,
         no_changes=no_changes,
-        with_changes=not live,
+        shown=shown,
         note=visit.form.get("note", ""),
         workflow=workflow_link(visit, page),
         stream=f"/p/{slug}/live?after={page.detail.after_seq}",

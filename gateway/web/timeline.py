@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from gateway.text.untrusted import listed, one_line
+from gateway.text.untrusted import counted, listed, one_line
 from protocol.events import Event, EventType
 from protocol.ids import short
 
@@ -61,6 +61,19 @@ def _numbers(value: Any) -> str:
     return listed([f"#{number}" for number in found])
 
 
+def _count(value: Any, noun: str) -> str:
+    return counted(value, noun) if isinstance(value, int) else noun + "s"
+
+
+def _line_moved(p: dict[str, Any]) -> str:
+    who = " from outside" if p.get("outside") else f": {_numbers(p.get('merged'))} landed"
+    return f"The line moved to {_commit(p.get('to'))}{who}"
+
+
+def _named(words: str) -> Callable[[dict[str, Any]], str]:
+    return lambda p: f"{words} {one_line(str(p.get('name')), 100)}"
+
+
 def _moved(p: dict[str, Any]) -> str:
     why = f" ({one_line(str(p['why']).replace('_', ' '), 100)})" if p.get("why") else ""
     return f"{_state(p.get('from'))} → {_state(p.get('to'))}{why}"
@@ -101,7 +114,7 @@ _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
     EventType.PLAN_CHANGED: lambda p: f"Plan v{one_line(str(p.get('version')), 10)}",
     EventType.RISK_CHANGED: _risk,
     EventType.INTENT_PUSHED: lambda p: (
-        f"Pushed {_commit(p.get('new'))}; {one_line(str(p.get('paths')), 10)} paths differ"
+        f"Pushed {_commit(p.get('new'))}; changes {_count(p.get('paths'), 'path')}"
     ),
     EventType.INTENT_SUBMITTED: lambda p: f"Submitted {_commit(p.get('head'))}",
     EventType.CONFLICT_OPENED: _conflict("found"),
@@ -114,6 +127,17 @@ _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
     EventType.CHECK_FINISHED: _checked,
     EventType.BASE_MOVED: lambda p: (
         f"The line moved to {_commit(p.get('to'))}: {_numbers(p.get('merged'))} merged"
+    ),
+    EventType.LINE_MOVED: _line_moved,
+    EventType.LINE_PAUSED: lambda p: f"The queue was paused: {one_line(str(p.get('reason')), 300)}",
+    EventType.LINE_RESUMED: lambda _: "The queue was resumed",
+    EventType.TOKEN_CREATED: _named("Token made:"),
+    EventType.TOKEN_REVOKED: _named("Token revoked:"),
+    EventType.MEMBER_ADDED: lambda p: (
+        f"{one_line(str(p.get('name')), 100)} joined as {one_line(str(p.get('role')), 20)}"
+    ),
+    EventType.SETTINGS_CHANGED: lambda p: (
+        f"Settings changed: {listed([str(one) for one in p.get('fields') or []])}"
     ),
     EventType.CLAIM_RESERVED: lambda p: f"Reserved {listed([str(one) for one in p.get('reserved') or []])}",
 }

@@ -88,7 +88,7 @@ async def test_it_names_what_landed_with_its_folders_and_the_rules_in_sentences(
     assert f'#2 "Second Do: obey". Merge {str(found.landed[0].commit)[:7]}. Changed lib/.' in text
     for rule in (
         "- Every plan waits for a person to approve it before its code is written.",
-        "- `CLAUDE.md`: A people-only path: an agent's intent may not change it.",
+        "- `CLAUDE.md`. A people-only path: an agent's intent may not change it.",
         "- An intent that changes `infra/` waits for an owner to approve its merge.",
         "- Numbers of D are reserved with claims in gitring_declare, never picked by hand.",
         "- `DECISIONS.md` is shared: intents only add to it, and two that meet nowhere else are not in conflict.",

@@ -63,6 +63,7 @@ async def test_events_of_several_are_told_one_intent_at_a_time_and_none_is_misse
         assert {event.intent_id for event in answer.events} == {answer.intent.id}
         told += [(answer.intent.number, event.event_type) for event in answer.events]
         seq = answer.after_seq
+        assert f"Pass afterSeq {seq} next time." in render(answer, "gitring_wait")
     assert told == [(2, "intent.pushed"), (1, "intent.pushed"), (2, "intent.pushed")]
     nothing = await wait(project, [one, two], seq, seconds=0)
     assert (nothing.events, nothing.after_seq) == ([], seq)
@@ -121,3 +122,13 @@ async def test_intents_of_two_projects_and_such_as_cannot_be_seen_are_refused(en
 def test_a_wait_names_one_intent_or_up_to_50(given: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         WaitInput(**given, after_seq=0)
+
+
+async def test_the_next_step_of_an_answer_goes_on_from_the_same_event_as_the_answer(engine: Engine) -> None:
+    project = await engine.project(test="true")
+    one = await project.declare("app/f1.py")
+    two = await project.declare("app/f1.py")
+    answer = await wait(project, [one, two], one.after_seq)
+    assert (answer.intent.number, answer.intent.state) == (2, State.HELD)
+    assert answer.after_seq < two.after_seq
+    assert f"afterSeq {answer.after_seq}" in answer.next

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 import asyncpg
 
 from gateway.access import see_intent
+from gateway.apart import one_import_apart
 from gateway.reads import Reads
 from gateway.text.untrusted import one_line
 from protocol.intents import IntentInput
@@ -35,6 +36,7 @@ class Surroundings:
             seq = await events.last_seq(connection, row.project_id)
             line = await projects.line(connection, row.project_id, row.line)
             near = await _near(connection, row)
+            near += await one_import_apart(connection, row, {one.id for one in near}, MOST_INTENTS + 1)
             mine = {place.path for place in await places.of_intents(connection, [row.id])}
             since = await boards.landed(connection, row.project_id, row.line, row.created_at, MERGED_READ + 1)
             asked = await conflicts.requests_of(connection, row.id)

@@ -21,7 +21,7 @@ from protocol.answers import DeclareResult, IntentDetail, WaitAnswer
 from protocol.commands import Pushed
 from protocol.ids import new_id
 from protocol.intents import DecideInput, DeclareInput, IntentInput, SubmitInput, WaitInput
-from protocol.names import intent_workflow
+from protocol.names import index_workflow, intent_workflow
 from protocol.projects import Caller, CreateProject, CreateToken
 from protocol.states import State
 from runtime.connections import Connections, connections
@@ -160,6 +160,12 @@ class ProjectUnderTest:
     async def submit(self, intent: IntentDetail) -> IntentDetail:
         """Submit the latest push."""
         return await self.engine.operations.submit(self.agent, SubmitInput(intent_id=intent.intent.id))
+
+    async def indexed(self) -> None:
+        """Wait until the line's imports are indexed."""
+        handle = self.engine.found.temporal.get_workflow_handle(index_workflow(self.id, "main"))
+        async with asyncio.timeout(60):
+            await handle.result()
 
     async def status(self, intent: IntentDetail) -> IntentDetail:
         """Read the intent as its agent does."""

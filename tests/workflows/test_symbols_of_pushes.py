@@ -1,5 +1,6 @@
 """Pushes at the level of symbols: whom they meet, and what they make risky."""
 
+from protocol.intents import IntentInput
 from protocol.states import Risk, State, Verdict
 from tests.support.engine import Engine
 
@@ -40,3 +41,17 @@ async def test_a_changed_exported_signature_makes_the_risk_high_and_asks_a_perso
     assert now.intent.risk_reasons == ["changes the exported signature of Cart.add in shop/cart.py"]
     await project.submit(intent)
     await project.until(intent, State.AWAITING_APPROVAL)
+
+
+async def test_intents_one_import_apart_see_each_other_and_nothing_is_asked(engine: Engine) -> None:
+    project = await engine.project(test="true", files=FILES)
+    await project.indexed()
+    cart = await project.declare("shop/cart.py")
+    page = await project.declare("shop/page.py")
+    assert (cart.conflicts, page.conflicts) == ([], [])
+    seen = await engine.operations.nearby(project.agent, IntentInput(intent_id=cart.intent.id))
+    assert [(one.number, one.range, one.text) for one in seen.intents] == [
+        (2, 3, "Range 3: One import apart (shop/page.py imports shop/cart.py). No action.")
+    ]
+    back = await engine.operations.nearby(project.agent, IntentInput(intent_id=page.intent.id))
+    assert [(one.number, one.range) for one in back.intents] == [(1, 3)]

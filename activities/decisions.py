@@ -2,7 +2,7 @@
 
 from activities.change import Change
 from activities.neighbours import settle
-from protocol.commands import Decide
+from protocol.commands import Command, Decide
 from protocol.events import EventType
 from protocol.ids import new_id, short
 from protocol.records import DecisionRow, IntentRecords, IntentRow
@@ -13,7 +13,10 @@ from rules.places import Place, place_of
 from storage.sql import intents, projects, queue
 
 
-async def _record(change: Change, command: Decide, row: IntentRow, kind: str) -> None:
+async def record_decision(
+    change: Change, command: Command, row: IntentRow, kind: str, note: str | None
+) -> None:
+    """Record what a person decided of the intent as it stands now."""
     decision = DecisionRow(
         id=new_id("dec"),
         kind=kind,
@@ -21,7 +24,7 @@ async def _record(change: Change, command: Decide, row: IntentRow, kind: str) ->
         person_name=command.caller.person_name,
         plan_version=row.plan_version,
         head=row.submitted_head or row.head,
-        note=command.input.note,
+        note=note,
         created_at=change.now,
     )
     await intents.add_decision(change.connection, row.project_id, row.id, decision)
@@ -70,14 +73,14 @@ async def decide_plan(change: Change, command: Decide, records: IntentRecords) -
         raise _not_waiting(row, "plan")
     _must_be_seen(command, row)
     if command.input.decision == "approve":
-        await _record(change, command, row, "plan_approved")
+        await record_decision(change, command, row, "plan_approved", command.input.note)
         await intents.approve(change.connection, row.id, "plan", row.plan_version)
         for request in records.requests:
             if request.kind == "plan":
                 await change.close(request, f"{name} approved the plan")
         await settle(change, await change.move(row, State.ACTIVE))
         return [f"{name} approved plan v{row.plan_version} of #{row.number}."], False
-    await _record(change, command, row, "plan_returned")
+    await record_decision(change, command, row, "plan_returned", command.input.note)
     await change.ask(
         row,
         from_kind="person",
@@ -111,7 +114,7 @@ async def decide_merge(change: Change, command: Decide, records: IntentRecords) 
         _must_be_seen(command, row)
         await _must_be_owner_where_asked(change, command, records)
         head = str(row.submitted_head)
-        await _record(change, command, row, "merge_approved")
+        await record_decision(change, command, row, "merge_approved", command.input.note)
         await intents.approve(change.connection, row.id, "merge", head)
         await change.move(row, State.QUEUED)
         await intents.enqueue(change.connection, row.id, change.now)
@@ -125,7 +128,7 @@ async def decide_merge(change: Change, command: Decide, records: IntentRecords) 
             f"Intent #{row.number} is being landed at this moment.",
             "Revert it with a new intent if it must go.",
         )
-    await _record(change, command, row, "merge_returned")
+    await record_decision(change, command, row, "merge_returned", command.input.note)
     await change.ask(
         row,
         from_kind="person",

@@ -29,6 +29,7 @@ class Meeting:
     depends: frozenset[str]
     pushed: frozenset[str]
     known: ConflictRow | None
+    settled: str | None = None
 
     @classmethod
     def of(
@@ -45,6 +46,7 @@ class Meeting:
             depends=frozenset(key for key, yes in depends.items() if yes),
             pushed=pushed,
             known=known,
+            settled=known.settled if known else None,
         )
 
     @classmethod
@@ -58,6 +60,7 @@ class Meeting:
             depends=frozenset(row.depends),
             pushed=frozenset(row.pushed),
             known=row,
+            settled=row.settled,
         )
 
 
@@ -95,6 +98,7 @@ class Mediation:
             uses=sorted(meeting.uses),
             depends=sorted(meeting.depends),
             pushed=sorted(meeting.pushed),
+            settled=meeting.settled,
             state="open",
             created_at=known.created_at if known else self._change.now,
         )

@@ -104,7 +104,7 @@ async def _decide(
 
 def _pair(meeting: Meeting) -> Pair:
     one, other = sorted(meeting.key)
-    return Pair(one, other, meeting.depends, meeting.pushed)
+    return Pair(one, other, meeting.depends, meeting.pushed, meeting.settled)
 
 
 def _contender(row: IntentRow | None, intent_id: str, after: dict[str, set[str]]) -> Contender:

@@ -25,6 +25,7 @@ from gateway.rest.intents import add_intents
 from gateway.rest.lines import add_lines
 from gateway.rest.people import add_people
 from gateway.rest.projects import add_projects
+from gateway.rest.reviews import add_reviews
 from gateway.rest.series import add_series
 from gateway.rest.tokens import add_tokens
 from gateway.rest.twins import add_twins
@@ -109,6 +110,7 @@ def _api() -> APIRouter:
         add_tokens,
         add_people,
         add_intents,
+        add_reviews,
         add_checks,
         add_events,
     ):

@@ -31,19 +31,35 @@ from protocol.answers import (
     ProjectList,
     WaitAnswer,
 )
-from protocol.commands import Ack, Command, Decide, Declare, Submit, UpdatePlan, Withdraw
+from protocol.commands import (
+    AcceptDrift,
+    Ack,
+    Command,
+    Comment,
+    Decide,
+    Declare,
+    Settle,
+    Submit,
+    Suggest,
+    UpdatePlan,
+    Withdraw,
+)
 from protocol.events import ChainVerdict, Event
 from protocol.ids import new_id
 from protocol.intents import (
+    AcceptDriftInput,
     AckInput,
     BoardInput,
     BriefInput,
     CloneInput,
+    CommentInput,
     DecideInput,
     DeclareInput,
     IntentInput,
     ProjectsInput,
+    SettleInput,
     SubmitInput,
+    SuggestInput,
     UpdatePlanInput,
     WaitInput,
     WithdrawInput,
@@ -139,10 +155,36 @@ class Operations:
 
     async def decide(self, caller: Caller, intent_id: str, input: DecideInput) -> IntentDetail:
         """A person's decision on a plan or a merge."""
+        return await self._by_person(caller, "decide", intent_id, input, Decide)
+
+    async def comment(self, caller: Caller, intent_id: str, input: CommentInput) -> IntentDetail:
+        """A person's change request on an intent."""
+        return await self._by_person(caller, "comment", intent_id, input, Comment)
+
+    async def settle_conflict(self, caller: Caller, intent_id: str, input: SettleInput) -> IntentDetail:
+        """A person says who goes first."""
+        return await self._by_person(caller, "settle_conflict", intent_id, input, Settle)
+
+    async def accept_drift(self, caller: Caller, intent_id: str, input: AcceptDriftInput) -> IntentDetail:
+        """A person accepts what lies outside the plan."""
+        return await self._by_person(caller, "accept_drift", intent_id, input, AcceptDrift)
+
+    async def suggest(self, caller: Caller, intent_id: str, input: SuggestInput) -> IntentDetail:
+        """A suggestion for another agent's intent; any member may make one."""
+        found = await self._reads.seen_intent(caller, intent_id)
+        must_write(found.seen, caller)
+        row, project = found.intent, found.seen.project
+        call = Call(caller, "suggest", input, input.request_id, project, row.id, new_id("cmd"), row)
+        answer = await self._commands.run(call, _builder(Suggest, self._reads.public_url), "suggest")
+        return IntentDetail(**answer)
+
+    async def _by_person(
+        self, caller: Caller, update: str, intent_id: str, input: Any, command: type[Command]
+    ) -> IntentDetail:
         found = await self._reads.seen_intent(caller, intent_id)
         if not caller.is_person:
             raise people_only(found.intent.person_name, found.intent.number)
-        return await self._change(caller, "decide", intent_id, input, Decide, "decide")
+        return await self._change(caller, update, intent_id, input, command, update)
 
     async def _change(
         self,

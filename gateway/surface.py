@@ -20,15 +20,19 @@ from protocol.answers import (
 )
 from protocol.events import ChainVerdict, Event
 from protocol.intents import (
+    AcceptDriftInput,
     AckInput,
     BoardInput,
     BriefInput,
     CloneInput,
+    CommentInput,
     DecideInput,
     DeclareInput,
     IntentInput,
     ProjectsInput,
+    SettleInput,
     SubmitInput,
+    SuggestInput,
     UpdatePlanInput,
     WaitInput,
     WithdrawInput,
@@ -79,6 +83,15 @@ class Surface(Protocol):
     async def decide(self, caller: Caller, intent_id: str, input: DecideInput, /) -> IntentDetail:
         """A person's decision; refuses `people_only`."""
         ...
+
+    async def comment(self, caller: Caller, intent_id: str, input: CommentInput, /) -> IntentDetail: ...
+    async def suggest(self, caller: Caller, intent_id: str, input: SuggestInput, /) -> IntentDetail: ...
+    async def settle_conflict(
+        self, caller: Caller, intent_id: str, input: SettleInput, /
+    ) -> IntentDetail: ...
+    async def accept_drift(
+        self, caller: Caller, intent_id: str, input: AcceptDriftInput, /
+    ) -> IntentDetail: ...
 
     async def create_project(self, caller: Caller, input: CreateProject, /) -> Project: ...
     async def change_settings(

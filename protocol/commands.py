@@ -3,7 +3,18 @@
 from datetime import datetime
 from typing import Any
 
-from protocol.intents import AckInput, DecideInput, DeclareInput, SubmitInput, UpdatePlanInput, WithdrawInput
+from protocol.intents import (
+    AcceptDriftInput,
+    AckInput,
+    CommentInput,
+    DecideInput,
+    DeclareInput,
+    SettleInput,
+    SubmitInput,
+    SuggestInput,
+    UpdatePlanInput,
+    WithdrawInput,
+)
 from protocol.projects import Caller
 from protocol.refusals import Refusal
 from protocol.states import State, WaitsFor
@@ -56,6 +67,30 @@ class Decide(Command):
     """Update `decide`."""
 
     input: DecideInput
+
+
+class Comment(Command):
+    """Update `comment`."""
+
+    input: CommentInput
+
+
+class Suggest(Command):
+    """Update `suggest`."""
+
+    input: SuggestInput
+
+
+class Settle(Command):
+    """Update `settle_conflict`."""
+
+    input: SettleInput
+
+
+class AcceptDrift(Command):
+    """Update `accept_drift`."""
+
+    input: AcceptDriftInput
 
 
 class Pushed(Record):

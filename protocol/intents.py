@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from protocol.claims import Claims
 from protocol.ids import ChangeRequestIdField, IntentIdField, Sha
-from protocol.scopes import Scope, checked_path
+from protocol.scopes import Path, Scope, checked_path
 from protocol.states import Priority
 from protocol.wire import Input
 
@@ -148,6 +148,55 @@ class DecideInput(Input):
     head_commit: Annotated[
         Sha | None, Field(description="The submitted commit you read; refused when it is another one.")
     ] = None
+    request_id: RequestId | None = None
+
+
+class CommentInput(Input):
+    """A person's change request: on lines of a file of the diff, on a file, or on the whole (REST only)."""
+
+    text: Annotated[str, StringConstraints(min_length=1, max_length=4000)]
+    path: Path | None = None
+    start_line: Annotated[int | None, Field(ge=1, le=10_000_000)] = None
+    end_line: Annotated[int | None, Field(ge=1, le=10_000_000)] = None
+    request_id: RequestId | None = None
+
+    @model_validator(mode="after")
+    def _whole_place(self) -> Self:
+        if self.start_line is not None and self.path is None:
+            raise ValueError("startLine needs a path")
+        if (self.start_line or 0) > (self.end_line or self.start_line or 0):
+            raise ValueError("endLine comes before startLine")
+        return self
+
+    @property
+    def place(self) -> str | None:
+        """`src/cart/cache.ts lines 10-14`."""
+        if self.path is None or self.start_line is None:
+            return self.path
+        return f"{self.path} lines {self.start_line}-{self.end_line or self.start_line}"
+
+
+class SuggestInput(Input):
+    """Another agent's suggestion: data, never an order (REST only)."""
+
+    text: Annotated[str, StringConstraints(min_length=1, max_length=2000)]
+    place: Path | None = None
+    request_id: RequestId | None = None
+
+
+class SettleInput(Input):
+    """A person says which of two intents goes first (REST only). `first` is its number."""
+
+    conflict_id: Annotated[str, StringConstraints(pattern=r"^cnf_[0-9A-Z]{26}$")]
+    first: Annotated[int, Field(ge=1)]
+    note: Annotated[str | None, StringConstraints(max_length=4000)] = None
+    request_id: RequestId | None = None
+
+
+class AcceptDriftInput(Input):
+    """A person accepts what the pushes change outside the plan (REST only)."""
+
+    note: Annotated[str | None, StringConstraints(max_length=4000)] = None
     request_id: RequestId | None = None
 
 

@@ -110,6 +110,7 @@ class ConflictRow(Record):
     uses: list[str] = []
     depends: list[str] = []
     pushed: list[str] = []
+    settled: str | None = None
     state: str
     created_at: datetime
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from protocol.states import Priority, State
 
 _AHEAD = frozenset({State.QUEUED, State.VERIFYING, State.AWAITING_APPROVAL, State.MERGED})
-RULES = ("R1", "R1a", "R2", "R3", "R4", "R5")
+RULES = ("R1", "R0", "R1a", "R2", "R3", "R4", "R5")
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,14 @@ class Contender:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two intents that meet: who infers a dependency on the other, who pushed into the overlap.
-
-    `settled` is the intent that a person said goes first, if one did.
-    """
+    """Two intents that meet: who infers a dependency on the other, who pushed into the overlap, and
+    `settled`, the one that a person said goes first."""
 
     one: str
     other: str
     depends: frozenset[str] = field(default_factory=frozenset)
     pushed: frozenset[str] = field(default_factory=frozenset)
+    settled: str | None = None
 
     @property
     def key(self) -> frozenset[str]:
@@ -57,6 +56,11 @@ def _r1(one: Contender, other: Contender, pair: Pair) -> bool | None:
     if other.intent_id in one.depends_on:
         return False
     return True if one.intent_id in other.depends_on else None
+
+
+def _r0(one: Contender, other: Contender, pair: Pair) -> bool | None:
+    """Whom a person said goes first, unless an outright dependency says otherwise."""
+    return None if pair.settled is None else pair.settled == one.intent_id
 
 
 def _r1a(one: Contender, other: Contender, pair: Pair) -> bool | None:
@@ -88,7 +92,7 @@ def _by_fact(one: bool, other: bool) -> bool | None:
     return None if one == other else one
 
 
-_TESTS = (_r1, _r1a, _r2, _r3, _r4, _r5)
+_TESTS = (_r1, _r0, _r1a, _r2, _r3, _r4, _r5)
 
 
 def reaches(waits_on: Mapping[str, Iterable[str]], start: str, goal: str) -> bool:

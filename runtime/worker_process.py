@@ -17,6 +17,7 @@ from activities.parsing.parsers import Parsers
 from activities.pushes import Pushes
 from activities.queue import Queue
 from activities.records import Records
+from activities.reviews import Reviews
 from activities.setup import Lines, Setup
 from activities.store import Store
 from activities.symbols import Symbols
@@ -44,7 +45,7 @@ def workers(found: Connections, settings: Settings, parsers: Parsers) -> list[Wo
     """The three workers of a host: workflows and records, Git, checks."""
     store = Store(found.pool, Mediation(settings.mediation))
     folders = Folders(settings.data_dir)
-    records = Records(store)
+    records, reviews = Records(store), Reviews(store)
     queue = Queue(store, settings.url, settings.check_slots)
     wakes = Wakes(found.temporal)
     pushes, merges = Pushes(store, folders, parsers), Merges(store, folders)
@@ -63,6 +64,10 @@ def workers(found: Connections, settings: Settings, parsers: Parsers) -> list[Wo
                 records.ack,
                 records.decide,
                 records.look,
+                reviews.comment,
+                reviews.suggest,
+                reviews.settle,
+                reviews.accept_drift,
                 queue.read,
                 queue.read_one,
                 queue.return_failed,

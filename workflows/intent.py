@@ -12,9 +12,12 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.pushes import Pushes
     from activities.records import Records
+    from activities.reviews import Reviews
     from activities.wakes import Wakes
     from protocol.commands import (
+        AcceptDrift,
         Ack,
+        Comment,
         Decide,
         Declare,
         IntentSight,
@@ -22,7 +25,9 @@ with workflow.unsafe.imports_passed_through():
         LineStart,
         Outcome,
         Pushed,
+        Settle,
         Submit,
+        Suggest,
         UpdatePlan,
         Withdraw,
     )
@@ -211,6 +216,36 @@ class IntentWorkflow:
         """Approve or send back."""
         return await self._command(
             workflow.execute_local_activity_method(Records.decide, command, summary="decide", **RECORD)
+        )
+
+    @workflow.update(description="A person asks for a change, on lines or on the whole")
+    async def comment(self, command: Comment) -> dict[str, object]:
+        """Comment."""
+        return await self._command(
+            workflow.execute_local_activity_method(Reviews.comment, command, summary="comment", **RECORD)
+        )
+
+    @workflow.update(description="Another agent suggests something")
+    async def suggest(self, command: Suggest) -> dict[str, object]:
+        """Suggest."""
+        return await self._command(
+            workflow.execute_local_activity_method(Reviews.suggest, command, summary="suggest", **RECORD)
+        )
+
+    @workflow.update(description="A person says who goes first in a conflict")
+    async def settle_conflict(self, command: Settle) -> dict[str, object]:
+        """Settle a conflict."""
+        return await self._command(
+            workflow.execute_local_activity_method(Reviews.settle, command, summary="settle", **RECORD)
+        )
+
+    @workflow.update(description="A person accepts what lies outside the plan")
+    async def accept_drift(self, command: AcceptDrift) -> dict[str, object]:
+        """Accept drift."""
+        return await self._command(
+            workflow.execute_local_activity_method(
+                Reviews.accept_drift, command, summary="accept drift", **RECORD
+            )
         )
 
     @workflow.update(description="The intent's ref moved")

@@ -3,10 +3,14 @@
 from typing import Any
 
 from protocol.intents import (
+    AcceptDriftInput,
     AckInput,
+    CommentInput,
     DecideInput,
     DeclareInput,
+    SettleInput,
     SubmitInput,
+    SuggestInput,
     UpdatePlanInput,
     WithdrawInput,
 )
@@ -54,6 +58,25 @@ EXAMPLES: dict[type[Any], dict[str, Any]] = {
     AckInput: {"changeRequestId": "chq_01JBR3A2B4C6D8E0F2G4H6J8K0", "requestId": _REQUEST_ID},
     SubmitInput: {"headCommit": "9c1b2a3d5e7f9a1b3c5d7e9f1a3b5c7d9e1f3a5b", "requestId": _REQUEST_ID},
     WithdrawInput: {"reason": "Another intent does this already.", "requestId": _REQUEST_ID},
+    CommentInput: {
+        "text": "Keep the cache key stable across currencies.",
+        "path": "src/cart/cache.ts",
+        "startLine": 10,
+        "endLine": 14,
+        "requestId": _REQUEST_ID,
+    },
+    SuggestInput: {
+        "text": "Rename Cart.add to Cart.addItem.",
+        "place": "src/cart.ts",
+        "requestId": _REQUEST_ID,
+    },
+    SettleInput: {
+        "conflictId": "cnf_01JBQ9C3D5E7F9G1H3J5K7M9N2",
+        "first": 41,
+        "note": "The type comes before its users.",
+        "requestId": _REQUEST_ID,
+    },
+    AcceptDriftInput: {"note": "The test file belongs to it.", "requestId": _REQUEST_ID},
     DecideInput: {"decision": "send_back", "subject": "plan", "note": "Keep the old function working."},
 }
 """By input model; ids that stand in the address are left out."""

@@ -10,7 +10,7 @@ from gateway.web.intent_view import failing_tail, find_row, intent_number, patch
 from gateway.web.router import PageRoutes
 from gateway.web.shown import output, sha
 from gateway.web.visit import Visit, go
-from protocol.intents import DecideInput, WithdrawInput
+from protocol.intents import AcceptDriftInput, CommentInput, DecideInput, SettleInput, WithdrawInput
 from protocol.refusals import invalid_input, not_found
 from storage.sql import checks
 
@@ -38,6 +38,9 @@ async def intent(visit: Visit) -> Response:
         changes=changes,
         no_changes=no_changes,
         shown=shown,
+        accepted_drift=any(
+            d.kind == "drift_accepted" and d.head == page.row.head for d in page.detail.decisions
+        ),
         note=visit.form.get("note", ""),
         workflow=workflow_link(visit, page),
         stream=f"/p/{slug}/live?after={page.detail.after_seq}",
@@ -47,8 +50,7 @@ async def intent(visit: Visit) -> Response:
 
 async def decide(visit: Visit) -> Response:
     """`POST …/decide`: bound to the plan version or the commit that the person had before their eyes."""
-    async with visit.web.reads.snapshot() as connection:
-        _, row = await find_row(connection, visit)
+    intent_id = await _intent_id(visit)
     given = checked(
         DecideInput,
         decision=_word(visit, "decision"),
@@ -59,7 +61,7 @@ async def decide(visit: Visit) -> Response:
     )
     if given.decision == "send_back" and given.note is None:
         raise invalid_input("A note is missing.", "Say in a sentence what has to change; the agent reads it.")
-    await visit.web.surface.decide(visit.caller, row.id, given)
+    await visit.web.surface.decide(visit.caller, intent_id, given)
     return _back(visit, _DONE[given.decision])
 
 
@@ -69,11 +71,46 @@ def _word(visit: Visit, name: str) -> Any:
 
 async def withdraw(visit: Visit) -> Response:
     """`POST …/withdraw`: for somebody who left, or an intent that nobody wants any more."""
-    async with visit.web.reads.snapshot() as connection:
-        _, row = await find_row(connection, visit)
-    given = checked(WithdrawInput, intent_id=row.id, reason=text(visit, "reason") or "")
+    given = checked(WithdrawInput, intent_id=await _intent_id(visit), reason=text(visit, "reason") or "")
     await visit.web.surface.withdraw(visit.caller, given)
     return _back(visit, "withdrawn")
+
+
+async def comment(visit: Visit) -> Response:
+    """`POST …/comment`: a change request on lines of a file, on a file, or on the whole."""
+    given = checked(
+        CommentInput,
+        text=text(visit, "text") or "",
+        path=text(visit, "path"),
+        start_line=number(visit, "start_line"),
+        end_line=number(visit, "end_line"),
+    )
+    await visit.web.surface.comment(visit.caller, await _intent_id(visit), given)
+    return _back(visit, "asked")
+
+
+async def settle(visit: Visit) -> Response:
+    """`POST …/settle`: who of two in conflict goes first."""
+    given = checked(
+        SettleInput,
+        conflict_id=text(visit, "conflict") or "",
+        first=number(visit, "first"),
+        note=text(visit, "note"),
+    )
+    await visit.web.surface.settle_conflict(visit.caller, await _intent_id(visit), given)
+    return _back(visit, "settled")
+
+
+async def accept_drift(visit: Visit) -> Response:
+    """`POST …/accept-drift`: what the pushes change outside the plan is fine as it is now."""
+    given = checked(AcceptDriftInput, note=text(visit, "note"))
+    await visit.web.surface.accept_drift(visit.caller, await _intent_id(visit), given)
+    return _back(visit, "accepted")
+
+
+async def _intent_id(visit: Visit) -> str:
+    async with visit.web.reads.snapshot() as connection:
+        return (await find_row(connection, visit))[1].id
 
 
 def _back(visit: Visit, done: str) -> Response:
@@ -109,8 +146,14 @@ async def check_log(visit: Visit) -> Response:
 def add_intent(routes: PageRoutes) -> None:
     """The page and its forms."""
     routes.get("/p/{slug}/i/{number}", intent)
-    routes.post("/p/{slug}/i/{number}/decide", decide, intent)
-    routes.post("/p/{slug}/i/{number}/withdraw", withdraw, intent)
-    routes.get("/p/{slug}/i/{number}/decide", leave)
-    routes.get("/p/{slug}/i/{number}/withdraw", leave)
+    forms = {
+        "decide": decide,
+        "withdraw": withdraw,
+        "comment": comment,
+        "settle": settle,
+        "accept-drift": accept_drift,
+    }
+    for name, handler in forms.items():
+        routes.post(f"/p/{{slug}}/i/{{number}}/{name}", handler, intent)
+        routes.get(f"/p/{{slug}}/i/{{number}}/{name}", leave)
     routes.get("/p/{slug}/checks/{check_id}", check_log)

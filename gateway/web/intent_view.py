@@ -34,13 +34,14 @@ _DECIDED_LATER = (State.AWAITING_APPROVAL, State.QUEUED, State.VERIFYING)
 
 
 class Possible(NamedTuple):
-    """What the person may do with the intent now; the buttons that are shown."""
+    """What the person may do with the intent now; the buttons that are shown. `say`: comment, settle, accept drift."""
 
     approve_plan: bool
     return_plan: bool
     approve_merge: bool
     return_merge: bool
     withdraw: bool
+    say: bool
 
     @property
     def decide(self) -> bool:
@@ -117,6 +118,7 @@ def _possible(row: IntentRow, role: str, landing: bool) -> Possible:
         approve_merge=may and row.state is State.AWAITING_APPROVAL,
         return_merge=may and row.state in _DECIDED_LATER and not landing,
         withdraw=may and not row.state.final and not landing,
+        say=may and not row.state.final,
     )
 
 

@@ -12,6 +12,8 @@ _DECIDED = {
     "plan_returned": "sent plan v{plan_version} back",
     "merge_approved": "approved the merge",
     "merge_returned": "sent the merge back",
+    "conflict_settled": "settled a conflict",
+    "drift_accepted": "accepted what lies outside the plan",
 }
 # How a dot in the timeline is coloured.
 _TONES = {

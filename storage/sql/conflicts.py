@@ -9,7 +9,7 @@ from protocol.records import ConflictRow, RequestRow
 
 _CONFLICT = """
     SELECT conflict.id, conflict.project_id, first_id, second_id, one.number AS first_number,
-           two.number AS second_number, range, rule, verdict, places, uses, depends, pushed, conflict.state, conflict.created_at
+           two.number AS second_number, range, rule, verdict, places, uses, depends, pushed, settled, conflict.state, conflict.created_at
     FROM conflict JOIN intent one ON one.id = first_id JOIN intent two ON two.id = second_id
 """
 _REQUEST = """
@@ -147,3 +147,8 @@ async def sent_back(connection: asyncpg.Connection, intent_ids: Sequence[str]) -
         list(intent_ids),
     )
     return {row["intent_id"] for row in rows}
+
+
+async def settle(connection: asyncpg.Connection, conflict_id: str, first_id: str) -> None:
+    """Note which of the two a person said goes first."""
+    await connection.execute("UPDATE conflict SET settled = $2 WHERE id = $1", conflict_id, first_id)

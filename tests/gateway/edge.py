@@ -106,6 +106,18 @@ class Scripted:
     async def decide(self, caller: Caller, intent_id: str, input: BaseModel, /) -> IntentDetail:
         raise people_only("Ana Ruiz", 49)
 
+    async def comment(self, caller: Caller, intent_id: str, input: BaseModel, /) -> IntentDetail:
+        return await self._answer("comment", input, samples.detail())
+
+    async def suggest(self, caller: Caller, intent_id: str, input: BaseModel, /) -> IntentDetail:
+        return await self._answer("suggest", input, samples.detail())
+
+    async def settle_conflict(self, caller: Caller, intent_id: str, input: BaseModel, /) -> IntentDetail:
+        return await self._answer("settle_conflict", input, samples.detail())
+
+    async def accept_drift(self, caller: Caller, intent_id: str, input: BaseModel, /) -> IntentDetail:
+        return await self._answer("accept_drift", input, samples.detail())
+
     async def create_project(self, caller: Caller, input: BaseModel, /) -> Project:
         return await self._answer("create_project", input, samples.project())
 

@@ -65,7 +65,7 @@ class Engine:
         """A project made from a small repository, and an agent for it."""
         slug = f"shop-{next(_SLUGS)}"
         source = self.folder / slug
-        make_repository(source, files or {f"app/f{n}.py": f"value = {n}\n" for n in range(8)})
+        make_repository(source, files or {f"app/f{n}.py": f"# file {n}\n" for n in range(8)})
         checks: Any = {"test": test} if test is not None else None
         made = await self.operations.create_project(
             self.owner, CreateProject(slug=slug, source=str(source), checks=checks)

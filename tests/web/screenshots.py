@@ -24,23 +24,30 @@ WIDE = {"width": 1280, "height": 820}
 PHONE = {"width": 390, "height": 844}
 
 
-async def main() -> None:
+def main() -> None:
     """Run a stack, fill it, take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--on", type=Path, help="the data folder of a stack that runs already")
     parser.add_argument("--out", type=Path, default=OUT)
     given = parser.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         if given.on:
-            await shots(json.loads((given.on / "connection.json").read_text()), Path(folder), given.out)
-            return
-        async with running_stack(Path(folder) / "data") as stack:
-            await shots(stack.connection, Path(folder), given.out)
+            asyncio.run(
+                shots(json.loads((given.on / "connection.json").read_text()), Path(folder), given.out)
+            )
+        else:
+            asyncio.run(on_a_stack_of_its_own(Path(folder), given.out))
+
+
+async def on_a_stack_of_its_own(folder: Path, out: Path) -> None:
+    """The pictures of a stack that runs for them alone."""
+    async with running_stack(folder / "data") as stack:
+        await shots(stack.connection, folder, out)
 
 
 async def shots(connection: dict[str, Any], folder: Path, out: Path) -> None:
     """All pictures of one stack."""
-    out.mkdir(parents=True, exist_ok=True)
     async with owner_of(connection, folder) as owner:
         await prepare(owner, folder)
         async with chromium() as browser:
@@ -112,4 +119,4 @@ async def shot(page: Page, to: Path) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    main()

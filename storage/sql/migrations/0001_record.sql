@@ -140,6 +140,7 @@ CREATE TABLE conflict (
     uses         text[] NOT NULL DEFAULT '{}',   -- which of the two uses what the other changes
     depends      text[] NOT NULL DEFAULT '{}',   -- which of them does so by a file or symbol (rule R1a)
     pushed       text[] NOT NULL DEFAULT '{}',   -- which of them pushed code into the overlap (rule R4)
+    settled      text,                           -- the intent that a person said goes first
     state        text NOT NULL CHECK (state IN ('open', 'ended')),
     created_at   timestamptz NOT NULL,
     ended_at     timestamptz

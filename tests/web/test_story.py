@@ -1,0 +1,109 @@
+"""One working day of an owner in a real browser: everything is read and decided on the pages, nothing is reloaded."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Page, expect
+
+from protocol.intents import AckInput
+from protocol.projects import ChangeSettings
+from protocol.states import State
+from tests.web.browser import CHROMIUM, NONE_HERE, chromium
+from tests.web.served import Pages
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=NONE_HERE)
+
+PATIENCE_MS = 30_000
+
+
+@pytest_asyncio.fixture
+async def browser_page(pages: Pages) -> AsyncIterator[Page]:
+    """A page of a browser; what its console complains about fails the test."""
+    complaints: list[str] = []
+    async with chromium() as browser:
+        page = await browser.new_page(base_url=pages.url)
+        page.set_default_timeout(PATIENCE_MS)
+        page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+        page.on("pageerror", lambda problem: complaints.append(str(problem)))
+        yield page
+    assert complaints == []
+
+
+@pytest.mark.timeout(150)
+async def test_an_owner_takes_an_intent_from_its_plan_to_its_merge(pages: Pages, browser_page: Page) -> None:
+    expect.set_options(timeout=PATIENCE_MS)
+    page, operations = browser_page, pages.engine.operations
+    project = await pages.engine.project(test="cat app/f1.py; grep -q 'value = 9' app/f1.py")
+    person = await pages.person("Jonas Weber", project, "owner")
+    rules = ChangeSettings(plan_review="always", merge_approval="always")
+    await operations.change_settings(pages.engine.owner, project.slug, rules)
+
+    # Signing in: the secret leaves the address before anything else happens.
+    await page.goto(f"/sign-in#{await pages.link(person.person_id)}")
+    await expect(page).to_have_url(f"{pages.url}/sign-in")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_text("Nothing waits for you.")).to_be_visible()
+    await expect(page.get_by_text("live", exact=True)).to_be_visible()
+
+    # A plan comes in by itself, and is approved.
+    work = await project.declare("app/f1.py", title="Nine is right")
+    await page.get_by_role("link", name="Nine is right").click()
+    await page.get_by_role("button", name="Approve the plan").click()
+    await expect(page.get_by_text("Approved.", exact=True)).to_be_visible()
+    await expect(page.locator(".facts1 .chip").first).to_have_text("Active")
+
+    # From here on this page is never loaded again: the mark stays.
+    await page.reload()
+    await page.evaluate("window.mark = true")
+    await expect(page.get_by_text("live", exact=True)).to_be_visible()
+
+    # The check fails, and says on the page why.
+    await project.push(work, {"app/f1.py": "value = 8\n"})
+    await project.submit(work)
+    await expect(page.get_by_text("The end of the newest log")).to_be_visible()
+    await expect(page.locator("pre.log")).to_contain_text("value = 8")
+
+    # Mended, it waits for the merge, with the new patch; words half typed outlive the news.
+    head = await project.push(work, {"app/f1.py": "value = 9\n"})
+    await project.submit(work)
+    await expect(page.get_by_role("heading", name=f"May {head[:7]} land on main?")).to_be_visible()
+    await expect(page.locator(".patch")).to_contain_text("value = 9")
+    note = page.get_by_label("Note to the agent")
+    await note.fill("Say why nine is")
+    await project.declare("app/f2.py", title="Something else")
+    await expect(page.get_by_role("link", name="Inbox 2 waiting")).to_be_visible()
+    await expect(note).to_have_value("Say why nine is")
+    assert await page.evaluate("window.mark") is True
+
+    # Sent back with a note; the agent does it.
+    await note.fill("Say why nine is right.")
+    await page.get_by_role("button", name="Send back").click()
+    await expect(page.get_by_text("Sent back. Its agent has been told.")).to_be_visible()
+    await expect(page.locator(".request")).to_contain_text("Say why nine is right.")
+    await page.evaluate("window.mark = true")
+    (request,) = (await project.until(work, State.ACTIVE)).change_requests
+    head = await project.push(work, {"app/f1.py": "# Nine: the house number.\nvalue = 9\n"})
+    await operations.ack(project.agent, AckInput(intent_id=work.intent.id, change_request_id=request.id))
+    await project.submit(work)
+
+    # Approved, it is seen to merge.
+    await page.get_by_role("heading", name=f"May {head[:7]} land on main?").wait_for()
+    assert await page.evaluate("window.mark") is True
+    await page.get_by_role("button", name="Approve the merge").click()
+    await expect(page.get_by_text("Approved.", exact=True)).to_be_visible()
+    await page.evaluate("window.mark = true")
+    await expect(page.locator(".facts1 .chip").first).to_have_text("Merged")
+    assert await page.evaluate("window.mark") is True
+    await expect(page.get_by_role("button", name="Send back")).to_have_count(0)
+    assert "Nine is right" in project.line()[0]
+
+
+async def test_a_keyboard_reaches_the_content_first(pages: Pages, browser_page: Page) -> None:
+    await browser_page.goto(f"/sign-in#{await pages.link(pages.engine.owner.person_id)}")
+    await browser_page.keyboard.press("Enter")
+    await browser_page.get_by_role("heading", name="Inbox").wait_for()
+    await browser_page.keyboard.press("Tab")
+    assert await browser_page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    await browser_page.keyboard.press("Enter")
+    assert await browser_page.evaluate("document.activeElement.id") == "main"

@@ -12,7 +12,7 @@ from protocol.states import Verdict
 from rules.conflict_texts import adapt_request, narrow_notice, narrow_request
 from rules.order import Order
 from rules.overlap import Overlap
-from rules.places import Place, covers, parse_place
+from rules.places import Place, covers, meet, parse_place
 from storage.sql import conflicts, places
 
 MOST_PLACES = 200
@@ -166,12 +166,21 @@ class Mediation:
         if known is not None:
             await self._close_requests(known, "the conflict changed")
         if row.verdict is Verdict.ADAPT:
-            reason, todo = adapt_request(row)
-            await self._ask(second, row, reason, todo, place=row.places[0])
+            used = await self._used(row, second)
+            reason, todo = adapt_request(row, used)
+            await self._ask(second, row, reason, todo, place=used[0])
         elif row.verdict is Verdict.NARROW:
             await self._ask(second, row, *narrow_request(row))
             reason, todo = narrow_notice(row)
             await self._ask(first, row, reason, todo, kind="notice", blocking=False)
+
+    async def _used(self, row: ConflictRow, user: IntentRow) -> list[str]:
+        """The places of the conflict that `user` uses: not all of them where each uses what the other changes."""
+        if len(row.uses) < 2:
+            return row.places
+        found: list[PlaceRow] = await places.of_intents(self._change.connection, [user.id])
+        uses = [Place(one.path, one.symbol) for one in found if one.role == "use"]
+        return [text for text in row.places if any(meet(parse_place(text), use) for use in uses)]
 
     async def _ask(
         self, row: IntentRow, conflict: ConflictRow, reason: str, todo: str, **more: object

@@ -8,9 +8,9 @@ from activities.neighbours import settle
 from protocol.commands import UpdatePlan
 from protocol.events import EventType
 from protocol.records import IntentRecords, IntentRow
-from protocol.refusals import invalid_input, refused
+from protocol.refusals import Refused, invalid_input, refused
 from protocol.states import State
-from rules.order import reaches
+from rules.order import way
 from rules.places import Place, place_of
 from rules.risk import asks_person, risk_of
 from storage.sql import conflicts, intents
@@ -77,10 +77,20 @@ async def replace_dependencies(change: Change, row: IntentRow, wanted: Sequence[
             raise invalid_input(f"dependsOn names {intent_id}, which is no intent of this line.")
         if other.state is State.WITHDRAWN:
             raise invalid_input(f"dependsOn names #{other.number}, which is withdrawn.", "Leave it out.")
-        if intent_id == row.id or reaches(graph, intent_id, row.id):
-            raise refused(
-                "dependency_cycle",
-                f"#{row.number} cannot go after #{other.number}, which goes after #{row.number}.",
-                "Leave one of the two out of dependsOn; nothing was changed.",
-            )
+        circle = way(graph, intent_id, row.id)
+        if circle:
+            raise await _closes_a_circle(change, row, circle)
     await intents.replace_dependencies(change.connection, row.id, list(dict.fromkeys(wanted)))
+
+
+async def _closes_a_circle(change: Change, row: IntentRow, circle: Sequence[str]) -> Refused:
+    """Names the whole circle: `#1 cannot go after #3, which goes after #2, which goes after #1`."""
+    known = await intents.many(change.connection, circle)
+    if len(circle) == 1:
+        said = f"#{row.number} cannot go after itself."
+    else:
+        after = ", which goes after ".join(f"#{known[intent_id].number}" for intent_id in circle)
+        said = f"#{row.number} cannot go after {after}."
+    return refused(
+        "dependency_cycle", said, f"Leave #{known[circle[0]].number} out of dependsOn; nothing was changed."
+    )

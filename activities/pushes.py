@@ -28,8 +28,10 @@ from storage.sql.pool import transaction
 
 
 class Work(NamedTuple):
-    """What a push changes: paths (old names of renames too), (path, symbol) places, sentences about signatures."""
+    """What a push changes since it left the line at `base`: paths (old names of renames too), (path, symbol)
+    places, sentences about signatures."""
 
+    base: str
     paths: list[str]
     places: list[tuple[str, str]]
     signatures: list[str]
@@ -87,7 +89,7 @@ class Pushes:
         paths = await changed_paths(repository, line_head, head)
         code = await changed_code(self._pool, self._parsers, repository, base, CommitId(head))
         signatures = [signature_sentence(path, change) for path, change in code.signatures]
-        return Work(paths, code.places, signatures)
+        return Work(base, paths, code.places, signatures)
 
     async def _record(self, change: Change, row: IntentRow, push: Pushed, work: Work) -> None:
         await intents.add_push(
@@ -98,6 +100,7 @@ class Pushes:
             new=push.new,
             token_id=push.token_id,
             paths=work.paths,
+            base=work.base,
             now=change.now,
         )
         change.emit(
@@ -110,7 +113,7 @@ class Pushes:
             new=push.new,
             paths=len(work.paths),
         )
-        row = row.model_copy(update={"head": push.new})
+        row = row.model_copy(update={"head": push.new, "base": work.base})
         await set_places(change, row, "pushed", pushed_places(work.places))
         await self._weigh(change, row, work)
         await settle(change, row)

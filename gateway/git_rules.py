@@ -10,6 +10,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from gateway.access import see_project
 from gateway.auth import AcceptedTokens
+from gateway.contents.refusing import Contents
 from gateway.engine import start_intent, until_ready
 from gateway.git_access import GitAccess, GitDenied, token_of
 from gateway.repositories import Repositories
@@ -54,6 +55,7 @@ class GitRules:
         self._client = client
         self._tokens = tokens
         self._repositories = repositories
+        self._contents = Contents()
 
     async def authorize(
         self, project: str, authorization_header: str | None, write: bool
@@ -108,7 +110,8 @@ class GitRules:
         paths = await changed_paths(repository, base, update.new)
         writer = Writer(row.person_id, row.by_agent, project.slug, project.owner_name, names)
         folder = folder_refusal(map(Place, paths), project.settings, writer)
-        return folder.refusal.text if folder else yields_refusal(yielded, paths)
+        refusal = folder.refusal.text if folder else yields_refusal(yielded, paths)
+        return refusal or await self._contents.refusal(repository, update.new)
 
     async def _judge(
         self, connection: asyncpg.Connection, access: GitAccess, caller: Caller, update: RefUpdate
@@ -137,7 +140,12 @@ class GitRules:
         where = intent_ref(mine[0].id) if len(mine) == 1 else intent_ref("<your intent id>")
         known = await projects.line(connection, project_id, line)
         if known is None:
-            return f"Refused: only people create lines and tags. Push to {where}, then call gitring_submit."
+            project = await projects.find(connection, project_id)
+            owner = project.owner_name if project else "an owner"
+            return (
+                f"Refused: only people create lines and tags. Ask {owner} to create {line}, then declare your intent into "
+                f"it. Your work goes to {where}; then call gitring_submit."
+            )
         return f"gitring writes {line}. Push to {where}, then call gitring_submit."
 
     async def record(self, access: GitAccess, updates: list[RefUpdate]) -> None:

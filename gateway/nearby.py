@@ -38,7 +38,8 @@ class Surroundings:
             near = await _near(connection, row)
             near += await one_import_apart(connection, row, {one.id for one in near}, MOST_INTENTS + 1)
             mine = {place.path for place in await places.of_intents(connection, [row.id])}
-            since = await boards.landed(connection, row.project_id, row.line, row.created_at, MERGED_READ + 1)
+            came = await boards.landed_at(connection, row.project_id, row.line, row.base, row.created_at)
+            since = await boards.landed(connection, row.project_id, row.line, came, MERGED_READ + 1)
             asked = await conflicts.requests_of(connection, row.id)
         merged = _merged([one for one in since[:MERGED_READ] if one.id != row.id], mine)
         return Nearby(

@@ -15,6 +15,7 @@ from protocol.refusals import Refused, busy, not_found
 from protocol.states import State
 from rules.detail import check_view, intent_detail, intent_view
 from rules.git_commands import GitAddress
+from rules.next_step import stop_step
 from storage.sql import checks, events, intents, projects
 from storage.sql.audit import audit
 from storage.sql.pool import OutcomeUnknown, RecordBusy, transaction
@@ -70,6 +71,10 @@ class Reads:
     def detail(self, caller: Caller, records: IntentRecords, project_id: str) -> IntentDetail:
         """The answer about an intent for this caller."""
         return intent_detail(records, self.address(caller, project_id))
+
+    def stop_step(self, caller: Caller, records: IntentRecords) -> str:
+        """The next step of an agent that can stop waiting for this intent."""
+        return stop_step(records, self.address(caller, records.intent.project_id))
 
     async def projects(self, caller: Caller) -> ProjectList:
         """`gitring_projects`."""

@@ -110,6 +110,7 @@ class Waits:
         return WaitAnswer(
             **{
                 **dict(detail),
+                "next": self._reads.stop_step(caller, records) if stop else detail.next,
                 # A page that is full may hide later events: go on from its last one.
                 "after_seq": moment.events[-1].seq if full else detail.after_seq,
             },

@@ -92,11 +92,13 @@ class WaitsOfSeveral:
         quiet = (datetime.now(UTC) - moment.newest).total_seconds()
         moved = f"#{row.number} moved first" if moment.events else "none moved"
         said = f"Of the {len(given.intents)} intents you wait for, {moved}; this is #{row.number}."
+        stop = _can_stop(moment.waits, quiet, given.seconds)
+        step = self._reads.stop_step(caller, moment.records) if stop else detail.next
         return WaitAnswer(
-            **{**dict(detail), "said": [*detail.said, said]},
+            **{**dict(detail), "said": [*detail.said, said], "next": step},
             events=moment.events,
             waited_sec=round(waited, 3),
-            can_stop=_can_stop(moment.waits, quiet, given.seconds),
+            can_stop=stop,
         )
 
     async def _project_of(self, asker: _Asker) -> str:

@@ -71,6 +71,9 @@ class ConflictView(Answer):
     rule: str
     verdict: Verdict
     places: list[str]
+    yielded: Annotated[
+        list[str], Field(description="The places that the second leaves to the first, where it was narrowed.")
+    ] = []
     state: str
     text: str
 
@@ -117,12 +120,16 @@ class DecisionView(Answer):
 
 
 class LineBase(Answer):
-    """The line the work lands on: how far it is ahead of what the intent started from."""
+    """The line the work lands on: whether it moved on from the commit that the work stands on.
+
+    `near` holds the numbers that landed near the intent's places since its latest push.
+    """
 
     status: str
     line: str
     head: str | None
     behind: int | None = None
+    near: list[int] = []
 
 
 class DoNotChange(Answer):

@@ -188,7 +188,10 @@ class Neighbour(Record):
 
 
 class IntentRecords(Record):
-    """All that the record holds of one intent, read in one snapshot; `after_seq` is the last event it reflects."""
+    """All that the record holds of one intent, read in one snapshot; `after_seq` is the last event it reflects.
+
+    `landed_near` holds the numbers that landed near its places since its latest push, or since it began.
+    """
 
     intent: IntentRow
     project: ProjectRow
@@ -202,5 +205,6 @@ class IntentRecords(Record):
     goes_after: list[Neighbour]
     followers: list[Neighbour]
     after_seq: int
+    landed_near: list[int] = []
     people: dict[str, str] = {}
     extra: dict[str, Any] = {}

@@ -46,14 +46,18 @@ def narrow_notice(row: ConflictRow) -> tuple[str, str]:
     first, second = f"#{row.first_number}", f"#{row.second_number}"
     return (
         f"{first} keeps {listed(row.places)}: {second} leaves it to you until you merge (rule {row.rule}).",
-        f"go on as planned; gitring_board shows the plan of {second}. gitring_ack or gitring_submit closes this notice.",
+        f"go on as planned; {_plan_of(second, row.second_id)}. gitring_ack or gitring_submit closes this notice.",
     )
 
 
-def adapt_request(row: ConflictRow) -> tuple[str, str]:
-    """Reason and `Do:` of the change request for the one that uses (range 1)."""
-    places = listed(row.places)
+def adapt_request(row: ConflictRow, used: list[str]) -> tuple[str, str]:
+    """Reason and `Do:` of the change request for the one that uses `used`, which the other changes (range 1)."""
+    first = f"#{row.first_number}"
     return (
-        f"Intent #{row.first_number} changes {places}, which your plan uses.",
-        f"adapt your steps to that change (see gitring_board for the plan of #{row.first_number}), push, then gitring_ack.",
+        f"Intent {first} changes {listed(used)}, which your plan uses.",
+        f"adapt your steps to that change ({_plan_of(first, row.first_id)}), push, then gitring_ack.",
     )
+
+
+def _plan_of(label: str, intent_id: str) -> str:
+    return f"gitring_board with intentId {intent_id} shows the plan of {label}"

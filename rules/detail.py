@@ -20,7 +20,7 @@ from rules.conflict_texts import conflict_text
 from rules.folders import Writer, closed_places
 from rules.git_commands import GitAddress
 from rules.next_step import next_step
-from rules.places import Place, covers, place_of
+from rules.places import Place, covers, meet, parse_place, place_of
 from rules.states import holders
 from rules.waiting import waiting_for
 
@@ -32,11 +32,47 @@ def intent_view(records: IntentRecords) -> IntentView:
         **row.model_dump(include=IntentView.model_fields.keys() - {"plan", "depends_on", "dependents"}),
         project=records.project.slug,
         plan=PlanView(**plan.model_dump(include={"version", "summary", "steps", "checks"}), scope=plan.scope),
-        depends_on=[GoesAfter(id=n.id, number=n.number, why="declared") for n in records.goes_after],
-        dependents=[n.number for n in records.followers if not n.state.final],
+        depends_on=goes_after(records),
+        dependents=dependents(records),
         acts_for=row.person_name,
         agent=row.agent_name,
     )
+
+
+def goes_after(records: IntentRecords) -> list[GoesAfter]:
+    """The live intents this one goes after: those it declared, then those whose change it uses (rule R1a)."""
+    declared = [
+        GoesAfter(id=n.id, number=n.number, why="declared")
+        for n in records.goes_after
+        if not n.state.final or records.intent.state.final
+    ]
+    known = {one.id for one in declared}
+    uses = [
+        GoesAfter(id=c.first_id, number=c.first_number, why="uses", path=_used_path(records, c))
+        for c in records.conflicts
+        if c.second_id == records.intent.id and c.depends == [c.second_id] and c.first_id not in known
+    ]
+    return [*declared, *uses]
+
+
+def _used_path(records: IntentRecords, row: ConflictRow) -> str | None:
+    """The path by which the plan uses what the other changes; a pair that meets elsewhere too names only that."""
+    if row.range != 1:
+        return None
+    used = [place_of(item) for item in records.plan.scope.use]
+    met = map(parse_place, row.places)
+    return next((place.path for place in met if any(meet(place, use) for use in used)), None)
+
+
+def dependents(records: IntentRecords) -> list[int]:
+    """The numbers of the live intents that go after this one, declared or by what they use."""
+    declared = {n.number for n in records.followers if not n.state.final}
+    uses = {
+        c.second_number
+        for c in records.conflicts
+        if c.first_id == records.intent.id and c.depends == [c.second_id]
+    }
+    return sorted(declared | uses)
 
 
 def conflict_view(row: ConflictRow) -> ConflictView:
@@ -50,6 +86,7 @@ def conflict_view(row: ConflictRow) -> ConflictView:
         rule=row.rule,
         verdict=row.verdict,
         places=row.places,
+        yielded=row.places if row.verdict is Verdict.NARROW else [],
         state=row.state,
         text=conflict_text(row),
     )
@@ -107,10 +144,11 @@ def do_not_change(records: IntentRecords) -> list[DoNotChange]:
 
 
 def line_base(records: IntentRecords) -> LineBase:
-    """Whether the line moved since the intent's base."""
+    """Whether the line moved on from the commit that the work stands on, and what of it landed near."""
     row = records.intent
-    status = "current" if records.line_head in (row.base, row.merged_commit) else "behind"
-    return LineBase(status=status, line=row.line, head=records.line_head)
+    status = "current" if row.base == records.line_head else "behind"
+    near = records.landed_near if status == "behind" else []
+    return LineBase(status=status, line=row.line, head=records.line_head, near=near)
 
 
 def intent_detail(records: IntentRecords, address: GitAddress, said: Sequence[str] = ()) -> IntentDetail:

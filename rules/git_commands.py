@@ -3,6 +3,7 @@
 The form of the environment entries is the gitring document's ("One push model"), to the letter.
 """
 
+import shlex
 from dataclasses import dataclass
 
 QUIET = "GIT_TERMINAL_PROMPT=0 GIT_ASKPASS= GCM_INTERACTIVE=never"
@@ -49,6 +50,10 @@ class GitAddress:
     def push(self, ref: str) -> str:
         """The whole push line for `ref`."""
         return f"{self.git} push {self.remote} HEAD:{ref}"
+
+    def fetch(self, line: str) -> str:
+        """The whole fetch line for a line of the project."""
+        return f"{self.git} fetch {self.remote} {shlex.quote(line)}"
 
     @property
     def clone(self) -> str:

@@ -5,6 +5,7 @@ close a circle with those of stronger rules is turned round, so the verdict foll
 in whichever order the intents arrived.
 """
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -106,6 +107,30 @@ def reaches(waits_on: Mapping[str, Iterable[str]], start: str, goal: str) -> boo
             seen.add(here)
             stack.extend(waits_on.get(here, ()))
     return False
+
+
+def way(waits_on: Mapping[str, Iterable[str]], start: str, goal: str) -> list[str]:
+    """A shortest way from `start` to `goal` along what each goes after, both ends included; empty when there is none."""
+    came_from: dict[str, str | None] = {start: None}
+    queue = deque([start])
+    while queue:
+        here = queue.popleft()
+        if here == goal:
+            return _back(came_from, goal)
+        for before in sorted(waits_on.get(here, ())):
+            if before not in came_from:
+                came_from[before] = here
+                queue.append(before)
+    return []
+
+
+def _back(came_from: Mapping[str, str | None], goal: str) -> list[str]:
+    steps: list[str] = []
+    here: str | None = goal
+    while here is not None:
+        steps.append(here)
+        here = came_from[here]
+    return steps[::-1]
 
 
 class _Graph:

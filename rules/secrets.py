@@ -51,18 +51,18 @@ _ANY = _compiled()
 
 
 def secrets_in(content: bytes, most: int) -> list[Secret]:
-    """The first `most` secrets of a file, top down; none in a binary file."""
+    """The first `most` secrets of a file, top down, each kind once a line; none in a binary file."""
     text = _text_of(content)
-    found: list[Secret] = []
-    if text is None:
-        return found
-    for match in _ANY.finditer(text):
-        what = KINDS[match.lastindex - 1].what
-        if _is_meant(what, match.group(), text, match.start()):
-            found.append(Secret(text.count(b"\n", 0, match.start()) + 1, what))
+    found: dict[Secret, None] = {}
+    line, counted = 1, 0
+    for match in _ANY.finditer(text) if text is not None else ():
+        what, start = KINDS[match.lastindex - 1].what, match.start()
+        if _is_meant(what, match.group(), match.string, start):
+            line, counted = line + match.string.count(b"\n", counted, start), start
+            found[Secret(line, what)] = None
             if len(found) == most:
                 break
-    return found
+    return list(found)
 
 
 def _text_of(content: bytes) -> bytes | None:

@@ -39,7 +39,9 @@ def main(tip: str) -> int:
     with tempfile.TemporaryFile() as names, tempfile.TemporaryFile() as said:
         try:
             paths = _list(tip, names, said)
-            answer = {"blobs": len(paths), "found": _found(tip, paths, names, said)}
+            answer: dict[str, object] = {"blobs": None}
+            if len(paths) <= MOST_BLOBS:
+                answer = {"blobs": len(paths), "found": _found(tip, paths, names, said)}
         except GitEnded as ended:
             said.seek(0)
             sys.stderr.write(f"{ended}: {said.read(2_000).decode('utf-8', 'replace')}\n")
@@ -101,8 +103,6 @@ def _list(tip: str, names: IO[bytes], said: IO[bytes]) -> list[bytes]:
 
 def _found(tip: str, paths: list[bytes], names: IO[bytes], said: IO[bytes]) -> list[dict[str, object]]:
     found: list[dict[str, object]] = []
-    if len(paths) > MOST_BLOBS:
-        return found
     blobs: dict[str, list[dict[str, object]]] = {}
     with _git(said, "cat-file", "--batch", "--buffer", stdin=names) as contents, _bounded_memory():
         for path in paths:

@@ -2,9 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from itertools import groupby
 
-from gateway.contents.child import MOST_BLOBS
 from gateway.contents.scanning import Found, Scanner
 from protocol.ids import CommitId
 from protocol.refusals import Refused, refused
@@ -37,7 +35,7 @@ class Contents:
         if planted is not None:
             return planted.refusal.text
         scan = await self._scanner.scan(repository, tip)
-        if scan.blobs is None or scan.blobs > MOST_BLOBS:
+        if scan.blobs is None:
             return _TOO_MUCH
         return secret_refusal(scan.found) if scan.found else None
 
@@ -82,10 +80,12 @@ async def _with_core(repository: Repository, look: Planted) -> str | None:
 
 def secret_refusal(found: Sequence[Found]) -> str:
     """Names each file and line, the commit that brought it, and what to do. The secrets themselves are not here."""
-    places = "; ".join(f"{_shown(one.path)} line {one.line} holds what looks like {one.what}" for one in found)
-    commits = [commit[:12] for commit, _ in groupby(one.commit for one in found) if commit]
-    came = f"{' and '.join(dict.fromkeys(commits))} brought it; " if commits else ""
+    places = "; ".join(
+        f"{_shown(one.path)} line {one.line} holds what looks like {one.what}" for one in found
+    )
     them, secrets = ("it", "secret") if len(found) == 1 else ("them", "secrets")
+    commits = dict.fromkeys(one.commit[:12] for one in found if one.commit)
+    came = f"{' and '.join(commits)} brought {them}; " if commits else ""
     return (
         f"{places}. Remove {them} from every commit you push ({came}git commit --amend or git rebase rewrites a commit), "
         f"rotate the {secrets}, and push again."

@@ -33,7 +33,7 @@ class Found(BaseModel):
 class Scan(BaseModel):
     """What a push was found to hold: how many new files were read, and the first few secrets in them.
 
-    `blobs` is None when the files could not be read in time.
+    `blobs` is None when they are more than one push may bring, or were not read in time.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -60,7 +60,8 @@ def render_again(answer: IntentDetail) -> str:
 
 def _next(answer: IntentDetail) -> str:
     step = f"Next: {one_line(answer.next, NEXT_LIMIT)}"
-    return f"{step} Pass afterSeq {answer.after_seq} next time." if isinstance(answer, WaitAnswer) else step
+    again = isinstance(answer, WaitAnswer) and not answer.intent.state.final
+    return f"{step} Pass afterSeq {answer.after_seq} next time." if again else step
 
 
 def _blocks(answer: BaseModel) -> list[str]:

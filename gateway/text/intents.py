@@ -81,8 +81,12 @@ def risk(answer: IntentDetail) -> Iterator[str]:
 def order(answer: IntentDetail) -> Iterator[str]:
     """What the intent goes after, and what goes after it."""
     for before in answer.intent.depends_on[:20]:
-        path = f" {one_line(before.path)}" if before.path else ""
-        yield f"Goes after #{before.number} ({one_line(before.why, 40)}{path})."
+        why = (
+            one_line(before.why, 40)
+            if before.path is None
+            else f"{one_line(before.why, 40)} {one_line(before.path)}"
+        )
+        yield f"Goes after #{before.number} ({why})."
     if answer.intent.dependents:
         yield f"Go after it: {listed([f'#{number}' for number in answer.intent.dependents])}."
 
@@ -101,6 +105,17 @@ def base(answer: IntentDetail) -> Iterator[str]:
             yield f"{behind}, applies cleanly. Nothing to do; gitring merges onto the newest {line}."
         case "behind_conflicted":
             yield f"{behind}, conflicts. Rebase onto {head} locally, keep the other intent's change, and push."
+        case "behind" if found.near:
+            merged = listed([f"#{number}" for number in found.near], 5)
+            yield (
+                f"Base: {line} moved near your places when {merged} merged (now {head}). Merge {line} into your work before "
+                "you go on."
+            )
+        case "behind":
+            yield (
+                f"Base: {line} moved on (now {head}), nowhere near your places since your latest push. Nothing to do; "
+                f"gitring merges onto the newest {line}."
+            )
         case other:
             yield f"Base: {one_line(other, 40)} ({line} is at {head})."
 

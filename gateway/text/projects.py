@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gateway.text.intents import commit
 from gateway.text.untrusted import counted, listed, name_of, one_line, quoted, title_of
-from protocol.answers import Board, BoardEntry, BoardPlan, GitToken, ProjectList
+from protocol.answers import Board, BoardEntry, BoardPlan, GitToken, ProjectList, SparseClone
 
 COMMAND_LIMIT = 5000
 _WAITS = {
@@ -34,6 +34,7 @@ def projects(answer: ProjectList) -> Iterator[str]:
 def board(answer: Board) -> Iterator[str]:
     """Live intents grouped by line, in the answer's order."""
     if answer.plan is not None:
+        yield from map(entry_line, answer.entries)
         yield from _plan(answer.plan)
         return
     if not answer.entries:
@@ -108,7 +109,19 @@ def git_token(answer: GitToken) -> Iterator[str]:
             "read a username, the token is missing or over: call gitring_clone again."
         )
     if answer.sparse is not None:
-        folders = listed(answer.sparse.folders) or "none"
-        yield f"Narrow clone at {commit(answer.sparse.commit)}; folders: {folders}, and the files at the root."
+        yield _narrow(answer.sparse)
         yield from (one_line(command, COMMAND_LIMIT) for command in answer.sparse.commands)
+        if answer.token is not None:
+            yield (
+                "Run each step with the git token in git's environment, never on its command line: "
+                f"{one_line(answer.clone.partition(' clone ')[0], COMMAND_LIMIT)} …"
+            )
     yield from (one_line(line, COMMAND_LIMIT) for line in answer.text)
+
+
+def _narrow(clone: SparseClone) -> str:
+    folders = clone.folders
+    named = (
+        f"{'the folder' if len(folders) == 1 else 'the folders'} {listed(folders)} and " if folders else ""
+    )
+    return f"Narrow clone at {commit(clone.commit)}: {named}the files at the root."

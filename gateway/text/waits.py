@@ -41,6 +41,12 @@ def _detail(event: Event) -> str:
     payload = event.payload
     if event.event_type == "base.moved":
         return _moved(payload)
+    if event.event_type.startswith("conflict."):
+        return " and ".join(
+            f"#{payload[side]}" for side in ("first", "second") if isinstance(payload.get(side), int)
+        )
+    if event.event_type == "decision.recorded":
+        return one_line(str(payload.get("kind", "")), 60)
     for key in ("state", "to"):
         if isinstance(payload.get(key), str):
             return _state(payload[key])

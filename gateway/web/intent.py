@@ -39,7 +39,8 @@ async def intent(visit: Visit) -> Response:
         no_changes=no_changes,
         shown=shown,
         accepted_drift=any(
-            d.kind == "drift_accepted" and d.head == page.row.head for d in page.detail.decisions
+            d.kind == "drift_accepted" and d.head == (page.row.submitted_head or page.row.head)
+            for d in page.detail.decisions
         ),
         note=visit.form.get("note", ""),
         workflow=workflow_link(visit, page),

@@ -14,10 +14,12 @@ from gateway.web.timeline import Moment, moments
 from gateway.web.visit import Visit
 from protocol.answers import ConflictView, IntentDetail
 from protocol.names import intent_workflow
-from protocol.records import IntentRow, PushRow
+from protocol.records import IntentRecords, IntentRow, PushRow
 from protocol.refusals import not_found
 from protocol.states import State
 from rules.detail import conflict_view
+from rules.folders import owner_approves
+from rules.places import Place, place_of
 from storage.git.errors import GitError
 from storage.git.patches import patch_of_landing, patch_of_work
 from storage.git.repository import Repository
@@ -94,12 +96,13 @@ async def read_page(visit: Visit) -> IntentPage:
         closed = await pages.closed_requests(connection, row.id, _MOST_PAST)
         ended = await pages.ended_conflicts(connection, row.id, _MOST_PAST)
         happened = await events.read_after(connection, row.project_id, 0, MOST_EVENTS, intent_id=row.id)
+    folder = owners_folder(records)
     return IntentPage(
         seen=seen,
         row=row,
         detail=visit.web.reads.detail(visit.caller, records, row.project_id),
-        why=why_asked(row, seen.project.settings),
-        possible=_possible(row, seen.role, landing),
+        why=why_asked(row, seen.project.settings, folder),
+        possible=_possible(row, seen.role, landing, folder),
         versions=versions(plans),
         pushes=pushes,
         closed=closed,
@@ -109,13 +112,19 @@ async def read_page(visit: Visit) -> IntentPage:
     )
 
 
-def _possible(row: IntentRow, role: str, landing: bool) -> Possible:
+def owners_folder(records: IntentRecords) -> str | None:
+    """The folder among the intent's changes, declared or pushed, whose merge only an owner approves."""
+    changed = [*map(place_of, records.plan.scope.change), *map(Place, records.pushed_paths)]
+    return owner_approves(changed, records.project.settings)
+
+
+def _possible(row: IntentRow, role: str, landing: bool, folder: str | None) -> Possible:
     may = role in ("owner", "writer")
     plan = may and row.state is State.PLAN_REVIEW
     return Possible(
         approve_plan=plan,
         return_plan=plan,
-        approve_merge=may and row.state is State.AWAITING_APPROVAL,
+        approve_merge=may and row.state is State.AWAITING_APPROVAL and (folder is None or role == "owner"),
         return_merge=may and row.state in _DECIDED_LATER and not landing,
         withdraw=may and not row.state.final and not landing,
         say=may and not row.state.final,

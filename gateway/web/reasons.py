@@ -6,14 +6,23 @@ from protocol.states import State, When
 from rules.conflict_texts import conflict_text
 
 
-def why_asked(row: IntentRow, settings: ProjectSettings) -> list[str]:
-    """Why a person decides about this intent's plan or merge; empty when nobody is asked."""
+def why_asked(row: IntentRow, settings: ProjectSettings, owners_folder: str | None = None) -> list[str]:
+    """Why a person decides about this intent's plan or merge; empty when nobody is asked.
+
+    `owners_folder` is the folder of its changes whose merge an owner approves, where the caller knows.
+    """
     if row.state is State.PLAN_REVIEW:
         return _by_rule(settings.plan_review, row, "plan")
     if row.state is State.AWAITING_APPROVAL:
         if settings.test is None:
             return ["The project has no checks, so a person decides about every merge."]
-        return _by_rule(settings.merge_approval, row, "merge")
+        return [*_by_folder(owners_folder), *_by_rule(settings.merge_approval, row, "merge")]
+    return []
+
+
+def _by_folder(owners_folder: str | None) -> list[str]:
+    if owners_folder is not None:
+        return [f"It changes {owners_folder}: an owner approves the merge."]
     return []
 
 
@@ -21,7 +30,7 @@ def _by_rule(when: When, row: IntentRow, what: str) -> list[str]:
     risks = [f"High risk: {reason}." for reason in row.risk_reasons]
     if when is When.ALWAYS:
         return [f"The project asks a person about every {what}.", *risks]
-    return risks or [f"Its risk was high when the {what} was asked about."]
+    return risks
 
 
 def why_held(intent_id: str, pairs: list[ConflictRow]) -> list[str]:

@@ -55,6 +55,9 @@ async def save_rules(visit: Visit) -> Response:
         checks=checks,
         mediation=text(visit, "mediation"),
         shared_files=lines(visit, "shared_files"),
+        people_only=lines(visit, "people_only"),
+        owner_approves=lines(visit, "owner_approves"),
+        folder_writers=_folder_writers(visit),
         **_given(
             plan_review=text(visit, "plan_review"),
             merge_approval=text(visit, "merge_approval"),
@@ -63,6 +66,18 @@ async def save_rules(visit: Visit) -> Response:
     )
     await visit.web.surface.change_settings(visit.caller, visit.slug, given)
     return go(f"/p/{visit.slug}/settings", done="saved")
+
+
+def _folder_writers(visit: Visit) -> dict[str, list[str]]:
+    """The rows of the form: a folder in `folder-N`, and a box `writer-N-PERSON` for each who may write it."""
+    found: dict[str, list[str]] = {}
+    for name in visit.form:
+        row = name.removeprefix("folder-")
+        folder = text(visit, name) if row != name else None
+        if folder is not None:
+            prefix = f"writer-{row}-"
+            found[folder] = sorted(box.removeprefix(prefix) for box in visit.form if box.startswith(prefix))
+    return found
 
 
 def _given(**values: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from protocol.refusals import Refusal
 from storage.sql import pages
 from storage.sql.sessions import SessionRow
 
-_MOST_FIELDS = 200
+_MOST_FIELDS = 1000
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "

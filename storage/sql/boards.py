@@ -176,3 +176,18 @@ async def landed(
         limit,
     )
     return [LandedRow(*row) for row in rows]
+
+
+async def landed_at(
+    connection: asyncpg.Connection, project_id: str, line: str, commit: str, since: datetime
+) -> datetime:
+    """When `commit` landed on a line, if an intent's merge since `since` made it; else `since`."""
+    found: datetime | None = await connection.fetchval(
+        "SELECT state_since FROM intent WHERE project_id = $1 AND line = $2 AND state = 'merged' "
+        "AND state_since >= $4 AND merged_commit = $3",
+        project_id,
+        line,
+        commit,
+        since,
+    )
+    return found or since

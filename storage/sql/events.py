@@ -216,3 +216,22 @@ async def newest_of_intents(connection: asyncpg.Connection, intent_ids: Sequence
         list(intent_ids),
     )
     return datetime.fromisoformat(found) if found else None
+
+
+_MOVES_READ = 20
+
+
+async def landed_near(connection: asyncpg.Connection, intent_id: str) -> list[int]:
+    """The numbers of the latest `base.moved` events of an intent since its latest push, oldest first."""
+    rows = await connection.fetch(
+        "SELECT event_type, payload FROM event WHERE intent_id = $1 "
+        "AND event_type IN ('base.moved', 'intent.pushed') ORDER BY seq DESC LIMIT $2",
+        intent_id,
+        _MOVES_READ,
+    )
+    found: list[int] = []
+    for row in rows:
+        if row["event_type"] != "base.moved":
+            break
+        found = [*json.loads(row["payload"])["merged"], *found]
+    return found

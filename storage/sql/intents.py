@@ -203,9 +203,10 @@ async def add_push(
     new: str,
     token_id: str,
     paths: Sequence[str],
+    base: str,
     now: datetime,
 ) -> None:
-    """Record a push and make it the intent's head."""
+    """Record a push and make it the intent's head; `base` is the commit of the line that it stands on."""
     await connection.execute(
         "INSERT INTO push (id, project_id, intent_id, old_head, new_head, token_id, paths, created_at) "
         "VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
@@ -218,7 +219,7 @@ async def add_push(
         list(paths),
         now,
     )
-    await connection.execute("UPDATE intent SET head = $2 WHERE id = $1", row.id, new)
+    await connection.execute("UPDATE intent SET head = $2, base = $3 WHERE id = $1", row.id, new, base)
 
 
 async def goes_after(connection: asyncpg.Connection, intent_id: str) -> list[Neighbour]:

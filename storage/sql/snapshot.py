@@ -4,7 +4,7 @@ import asyncpg
 
 from protocol.records import DecisionRow, IntentRecords, PlanRow, ProjectRow
 from protocol.scopes import Scope
-from storage.sql import checks, conflicts, intents, people, projects
+from storage.sql import checks, conflicts, events, intents, people, projects
 
 
 async def read_intent(connection: asyncpg.Connection, intent_id: str) -> IntentRecords | None:
@@ -29,6 +29,7 @@ async def read_intent(connection: asyncpg.Connection, intent_id: str) -> IntentR
         decisions=await decisions(connection, intent_id),
         goes_after=await intents.goes_after(connection, intent_id),
         followers=await intents.followers(connection, intent_id),
+        landed_near=await events.landed_near(connection, intent_id),
         people=await people.names_of(connection, _writers(project)),
         after_seq=await connection.fetchval(
             "SELECT event_seq FROM project_counter WHERE project_id = $1", row.project_id

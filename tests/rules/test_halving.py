@@ -25,7 +25,9 @@ def test_a_chain_that_is_good_costs_one_run(size: int, slots: int) -> None:
 
 
 @given(st.integers(1, 64), st.data(), st.integers(1, 8))
-def test_the_one_that_fails_is_found_and_all_before_it_land(size: int, data: st.DataObject, slots: int) -> None:
+def test_the_one_that_fails_is_found_and_all_before_it_land(
+    size: int, data: st.DataObject, slots: int
+) -> None:
     bad = data.draw(st.integers(1, size))
     green, blamed, _ = search(size, bad, slots)
     assert (green, blamed) == (bad - 1, bad)

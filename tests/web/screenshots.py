@@ -21,6 +21,8 @@ from tests.web.scene import CHECK, FILES, working_day
 OUT = ROOT / "docs" / "screenshots"
 SLUG = "storefront"
 WIDE = {"width": 1280, "height": 820}
+BOTH_THEMES = ("inbox", "board", "intent")
+LIGHT = (*BOTH_THEMES, "red", "settings")
 PHONE = {"width": 390, "height": 844}
 
 
@@ -85,28 +87,23 @@ async def pictures(browser: Browser, owner: Owner, out: Path, scheme: Any) -> No
     page = await context.new_page()
     link = answered(await owner.http.post("/api/v1/sign-in-links", json={}))["link"]
     await page.goto(link)
-    await shot(page, out / f"sign-in-{scheme}.png")
     await page.get_by_role("button", name="Sign in").click()
     await page.get_by_role("heading", name="Inbox").wait_for()
-    views = {
+    paths = {
         "inbox": "/",
-        "projects": "/projects",
         "board": f"/p/{SLUG}",
         "plan": f"/p/{SLUG}/i/{by_title['Keep a history of prices']}",
         "intent": f"/p/{SLUG}/i/{by_title['Depend on the new tax tables']}",
         "red": f"/p/{SLUG}/i/{by_title['Count reserved articles as gone']}",
-        "money": f"/p/{SLUG}/i/{by_title['Give every amount a currency']}",
         "settings": f"/p/{SLUG}/settings",
-        "audit": f"/p/{SLUG}/audit",
-        "account": "/account",
     }
-    for name, path in views.items():
-        await page.goto(path)
+    for name in LIGHT if scheme == "light" else BOTH_THEMES:
+        await page.goto(paths[name])
         await shot(page, out / f"{name}-{scheme}.png")
-    await page.set_viewport_size(PHONE)  # type: ignore[arg-type]
-    for name in ("board", "intent", "inbox"):
-        await page.goto(views[name])
-        await shot(page, out / f"{name}-phone-{scheme}.png")
+    if scheme == "light":
+        await page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+        await page.goto(paths["plan"])
+        await shot(page, out / "plan-phone-light.png")
     await context.close()
 
 

@@ -150,6 +150,31 @@ async def test_of_two_people_at_once_one_decides_and_one_is_told(pages: Pages, o
     assert len((await project.status(work)).decisions) == 1
 
 
+async def test_a_merge_that_an_owner_approves_offers_no_writer_the_button(
+    pages: Pages, owner: Visitor
+) -> None:
+    project = await pages.engine.project(test="true")
+    writer = await pages.person("Jonas Weber", project)
+    rules = ChangeSettings(owner_approves=["app/"])
+    await pages.engine.operations.change_settings(pages.engine.owner, project.slug, rules)
+    work = await project.declare("app/f1.py")
+    await project.push(work, {"app/f1.py": "value = 9\n"})
+    await project.submit(work)
+    await project.until(work, State.AWAITING_APPROVAL)
+    path = f"/p/{project.slug}/i/{work.intent.number}"
+    page = await owner.get(path)
+    assert APPROVE_MERGE in words(page) and "It changes app/: an owner approves the merge." in words(page)
+    async with Visitor(pages.url) as other:
+        await other.sign_in(await pages.link(writer.person_id))
+        seen = await other.get(path)
+        assert APPROVE_MERGE not in words(seen) and "Send back" in words(seen)
+        refused = await other.post(f"{path}/decide", decision="approve", **hidden(page.text))
+    assert (refused.status_code, "An owner approves merges that change app/." in words(refused)) == (
+        403,
+        True,
+    )
+
+
 async def test_a_decision_on_an_intent_that_was_withdrawn_is_told(pages: Pages, owner: Visitor) -> None:
     project = await asking_project(pages)
     work = await project.declare("app/f1.py")
@@ -163,6 +188,46 @@ async def test_a_decision_on_an_intent_that_was_withdrawn_is_told(pages: Pages, 
         True,
     )
     assert (await owner.get(f"{path}/decide")).headers["location"] == path
+
+
+async def test_lines_of_the_patch_are_commented_on(pages: Pages, owner: Visitor) -> None:
+    project = await pages.engine.project(test="true")
+    work = await project.declare("app/f1.py")
+    await project.push(work, {"app/f1.py": "value = 9\n"})
+    path = f"/p/{project.slug}/i/{work.intent.number}"
+    assert "Comment on lines of this file…" in words(await owner.get(path))
+    fields = {"path": "app/f1.py", "start_line": "1", "end_line": "2", "text": "Why <nine>?"}
+    assert (await owner.post(f"{path}/comment", **fields)).headers["location"] == f"{path}?done=asked"
+    (request,) = (await project.status(work)).change_requests
+    assert (request.place, request.reason) == ("app/f1.py lines 1-2", "Why <nine>?")
+    assert "at app/f1.py lines 1-2" in words(await owner.get(path))
+    refused = await owner.post(f"{path}/comment", **{**fields, "end_line": "0"})
+    assert refused.status_code == 400
+
+
+async def test_a_person_says_who_goes_first(pages: Pages, owner: Visitor) -> None:
+    project = await pages.engine.project(test="true")
+    first, second = await project.declare("app/f1.py"), await project.declare("app/f1.py")
+    path = f"/p/{project.slug}/i/{second.intent.number}"
+    (conflict,) = re.findall(r'name="conflict" value="(cnf_\w+)"', (await owner.get(path)).text)
+    fields = {"conflict": conflict, "first": str(second.intent.number), "note": "It is smaller."}
+    assert (await owner.post(f"{path}/settle", **fields)).headers["location"] == f"{path}?done=settled"
+    assert (await project.status(first)).intent.state is State.HELD
+    page = words(await owner.get(path))
+    assert "conflict settled" in page and "It is smaller." in page
+    refused = await owner.post(f"{path}/settle", **{**fields, "first": "99"})
+    assert (refused.status_code, "#99 is not one of the two." in words(refused)) == (409, True)
+
+
+async def test_what_lies_outside_the_plan_is_accepted(pages: Pages, owner: Visitor) -> None:
+    project = await pages.engine.project(test="true")
+    work = await project.declare("app/f1.py")
+    await project.push(work, {"app/f1.py": "value = 9\n", "extra.txt": "x\n"})
+    path = f"/p/{project.slug}/i/{work.intent.number}"
+    assert "Changed outside the plan: extra.txt" in words(await owner.get(path))
+    assert (await owner.post(f"{path}/accept-drift")).headers["location"] == f"{path}?done=accepted"
+    page = words(await owner.get(path))
+    assert "drift accepted" in page and "Accept it as it is" not in page
 
 
 async def test_a_held_intent_offers_no_decision(pages: Pages, owner: Visitor) -> None:

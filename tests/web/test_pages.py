@@ -129,6 +129,9 @@ def _forms(full: Full) -> list[tuple[str, dict[str, str]]]:
         (f"{root}/resume", {"line": "main"}),
         (f"{intent}/decide", {"decision": "approve", "subject": "plan"}),
         (f"{intent}/withdraw", {"reason": "x"}),
+        (f"{intent}/comment", {"text": "x"}),
+        (f"{intent}/settle", {"conflict": "cnf_01JBR2K3D5F7H9J1K3M5N7P9Q2", "first": "1"}),
+        (f"{intent}/accept-drift", {}),
         (f"{root}/settings/rules", {"test": "true"}),
         (f"{root}/settings/tokens", {"name": "x"}),
         (f"{root}/settings/people", {"name": "x", "role": "owner"}),
@@ -209,6 +212,8 @@ async def test_rules_are_changed_by_their_form_and_a_wrong_one_is_told(pages: Pa
     rules = {
         "test": "make test", "timeout_sec": "120", "environment": "LANG\nTZ", "network": "on", "max_places": "7",
         "plan_review": "always", "merge_approval": "never", "mediation": "narrow", "shared_files": "docs/LOG.md\n",
+        "people_only": ".github/\nLICENSE", "owner_approves": "billing/", "folder-1": "deploy/", "folder-2": "",
+        f"writer-1-{pages.engine.owner.person_id}": "on",
     }  # fmt: skip
     assert (await owner.post(f"{root}/rules", **rules)).headers["location"] == f"{root}?done=saved"
     page = await owner.get(root)
@@ -219,6 +224,10 @@ async def test_rules_are_changed_by_their_form_and_a_wrong_one_is_told(pages: Pa
         'value="7"',
         "docs/LOG.md",
         'value="always" selected',
+        "LICENSE",
+        "billing/",
+        'name="folder-1" value="deploy/"',
+        f'name="writer-1-{pages.engine.owner.person_id}" checked',
     ):
         assert shown in page.text, shown
     refused = await owner.post(f"{root}/rules", **{**rules, "timeout_sec": "soon"})

@@ -76,15 +76,22 @@ async def test_an_owner_takes_an_intent_from_its_plan_to_its_merge(pages: Pages,
     await expect(note).to_have_value("Say why nine is")
     assert await page.evaluate("window.mark") is True
 
-    # Sent back with a note; the agent does it.
+    # A comment on a line, then sent back with a note; the agent does both.
+    await page.get_by_text("Comment on lines of this file…").click()
+    await page.get_by_label("From line").fill("1")
+    await page.locator("details.ask").get_by_label("What has to change").fill("Name the house.")
+    await page.get_by_role("button", name="Ask for it").first.click()
+    await expect(page.locator(".request")).to_contain_text("at app/f1.py lines 1-1")
     await note.fill("Say why nine is right.")
     await page.get_by_role("button", name="Send back").click()
     await expect(page.get_by_text("Sent back. Its agent has been told.")).to_be_visible()
-    await expect(page.locator(".request")).to_contain_text("Say why nine is right.")
+    await expect(page.locator(".request").first).to_contain_text("Say why nine is right.")
     await page.evaluate("window.mark = true")
-    (request,) = (await project.until(work, State.ACTIVE)).change_requests
+    requests = (await project.until(work, State.ACTIVE)).change_requests
+    assert len(requests) == 2
     head = await project.push(work, {"app/f1.py": "# Nine: the house number.\nvalue = 9\n"})
-    await operations.ack(project.agent, AckInput(intent_id=work.intent.id, change_request_id=request.id))
+    for request in requests:
+        await operations.ack(project.agent, AckInput(intent_id=work.intent.id, change_request_id=request.id))
     await project.submit(work)
 
     # Approved, it is seen to merge.

@@ -31,7 +31,7 @@ class Visitor:
         """A page."""
         return self._seen(await self.http.get(path, headers=headers))
 
-    async def post(self, path: str, *, origin: str | None = None, **fields: str) -> httpx2.Response:
+    async def post(self, path: str, /, *, origin: str | None = None, **fields: str) -> httpx2.Response:
         """A form of the page seen last, as a browser sends it."""
         return self._seen(
             await self.http.post(

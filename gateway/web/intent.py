@@ -1,5 +1,6 @@
 """The page of an intent, the decisions that people take there, and the logs of its checks."""
 
+import asyncio
 from typing import Any
 
 from starlette.responses import Response
@@ -138,7 +139,7 @@ async def check_log(visit: Visit) -> Response:
         slug=seen.project.slug,
         check=found,
         failure=row.failure,
-        log=output(log, LOG_BYTES),
+        log=await asyncio.to_thread(output, log, LOG_BYTES),
         address=f"/p/{seen.project.slug}/checks/{row.id}",
         stream="/live" if row.state == "running" else None,
     )

@@ -5,6 +5,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from protocol.records import PlanRow
+from protocol.scopes import ScopeItem
 
 
 class PlanLine(NamedTuple):
@@ -25,25 +26,42 @@ def versions(plans: Sequence[PlanRow]) -> list[PlanVersion]:
     """`plans`, the newest first as the record gives them, with their differences."""
     older: list[PlanRow | None] = [*plans[1:], None]
     return [
-        PlanVersion(plan, [] if before is None else list(_difference(_lines(before), _lines(plan))))
+        PlanVersion(plan, [] if before is None else list(_difference(before, plan)))
         for plan, before in zip(plans, older, strict=True)
     ]
 
 
-def _lines(plan: PlanRow) -> list[str]:
-    return [
-        *plan.summary.splitlines(),
-        *(f"step: {step}" for step in plan.steps),
-        *(f"changes: {item.text}" for item in plan.scope.change),
-        *(f"uses: {item.text}" for item in plan.scope.use),
-        *(f"check: {check}" for check in plan.checks),
-    ]
+def _difference(old: PlanRow, new: PlanRow) -> Iterator[PlanLine]:
+    """Steps are compared in their order; all else, which an agent may fill without end, in linear time."""
+    yield from _whole(old.summary, new.summary)
+    yield from _ordered(old.steps, new.steps)
+    yield from _sets("changes", _places(old.scope.change), _places(new.scope.change))
+    yield from _sets("uses", _places(old.scope.use), _places(new.scope.use))
+    yield from _sets("check", old.checks, new.checks)
 
 
-def _difference(old: Sequence[str], new: Sequence[str]) -> Iterator[PlanLine]:
+def _whole(old: str, new: str) -> Iterator[PlanLine]:
+    if old == new:
+        yield PlanLine("same", new)
+    else:
+        yield from (PlanLine("del", old), PlanLine("add", new))
+
+
+def _ordered(old: Sequence[str], new: Sequence[str]) -> Iterator[PlanLine]:
     for what, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if what == "equal":
-            yield from (PlanLine("same", text) for text in old[a:b])
+            yield from (PlanLine("same", f"step: {text}") for text in old[a:b])
         else:
-            yield from (PlanLine("del", text) for text in old[a:b])
-            yield from (PlanLine("add", text) for text in new[c:d])
+            yield from (PlanLine("del", f"step: {text}") for text in old[a:b])
+            yield from (PlanLine("add", f"step: {text}") for text in new[c:d])
+
+
+def _sets(word: str, old: Sequence[str], new: Sequence[str]) -> Iterator[PlanLine]:
+    gone, there = set(old) - set(new), set(old)
+    yield from (PlanLine("del", f"{word}: {text}") for text in dict.fromkeys(old) if text in gone)
+    for text in dict.fromkeys(new):
+        yield PlanLine("same" if text in there else "add", f"{word}: {text}")
+
+
+def _places(items: Sequence[ScopeItem]) -> list[str]:
+    return [item.text for item in items]

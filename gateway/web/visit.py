@@ -1,5 +1,6 @@
 """One request of a signed-in person: who they are, what they sent, and how a page is shown to them."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -95,7 +96,9 @@ class Visit:
             waiting = await pages.waiting_count(connection, self.session.person_id)
         if self.problem is not None:
             status = self.problem.status
-        return html(
+        # A large patch takes a moment to write out; other calls go on meanwhile.
+        return await asyncio.to_thread(
+            html,
             self.web,
             template,
             status,

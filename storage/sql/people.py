@@ -54,3 +54,48 @@ async def names_of(connection: asyncpg.Connection, person_ids: Sequence[str]) ->
         return {}
     rows = await connection.fetch("SELECT id, name FROM person WHERE id = ANY($1)", list(person_ids))
     return {row["id"]: row["name"] for row in rows}
+
+
+async def member(connection: asyncpg.Connection, project_id: str, person_id: str) -> Member | None:
+    """A member of a project, or None."""
+    row = await connection.fetchrow(
+        "SELECT person.id, name, role FROM member JOIN person ON person.id = person_id "
+        "WHERE project_id = $1 AND person_id = $2",
+        project_id,
+        person_id,
+    )
+    return Member(**dict(row)) if row else None
+
+
+async def set_role(connection: asyncpg.Connection, project_id: str, person_id: str, role: str) -> None:
+    """Give a member another role."""
+    await connection.execute(
+        "UPDATE member SET role = $3 WHERE project_id = $1 AND person_id = $2", project_id, person_id, role
+    )
+
+
+async def remove_member(connection: asyncpg.Connection, project_id: str, person_id: str) -> None:
+    """Take a person out of a project."""
+    await connection.execute(
+        "DELETE FROM member WHERE project_id = $1 AND person_id = $2", project_id, person_id
+    )
+
+
+async def owner_count(connection: asyncpg.Connection, project_id: str) -> int:
+    """How many owners a project has."""
+    return int(
+        await connection.fetchval(
+            "SELECT count(*) FROM member WHERE project_id = $1 AND role = 'owner'", project_id
+        )
+    )
+
+
+async def keep_owner(connection: asyncpg.Connection, project_id: str) -> None:
+    """Let the owner whom texts name be one of the owners there are: when it is none, the longest known of them."""
+    await connection.execute(
+        "UPDATE project SET owner_id = (SELECT person_id FROM member JOIN person ON person.id = person_id "
+        "WHERE project_id = $1 AND role = 'owner' ORDER BY created_at, person.id LIMIT 1) "
+        "WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM member WHERE project_id = $1 "
+        "AND person_id = project.owner_id AND role = 'owner')",
+        project_id,
+    )

@@ -2,7 +2,7 @@
 
 import asyncpg
 
-from protocol.records import DecisionRow, IntentRecords, PlanRow, ProjectRow
+from protocol.records import DecisionRow, IntentRecords, IntentRow, PlanRow, ProjectRow
 from protocol.scopes import Scope
 from storage.sql import checks, conflicts, events, intents, people, projects
 
@@ -17,24 +17,46 @@ async def read_intent(connection: asyncpg.Connection, intent_id: str) -> IntentR
     line = await projects.line(connection, row.project_id, row.line)
     if project is None or line is None:
         raise LookupError(f"intent {intent_id} has no project or line: the record is damaged")
+    there = await _there_is(connection, row)
     return IntentRecords(
         intent=row,
         project=project,
         line_head=line.head,
         plan=await plan(connection, intent_id, row.plan_version),
-        conflicts=await conflicts.open_of(connection, [intent_id]),
-        requests=await conflicts.requests_of(connection, intent_id),
-        pushed_paths=await pushed_paths(connection, intent_id),
-        checks=await checks.of_intent(connection, intent_id),
-        decisions=await decisions(connection, intent_id),
-        goes_after=await intents.goes_after(connection, intent_id),
-        followers=await intents.followers(connection, intent_id),
-        landed_near=await events.landed_near(connection, intent_id),
+        conflicts=await conflicts.open_of(connection, [intent_id]) if there["conflicts"] else [],
+        requests=await conflicts.requests_of(connection, intent_id) if there["requests"] else [],
+        pushed_paths=await pushed_paths(connection, intent_id) if there["pushes"] else [],
+        checks=await checks.of_intent(connection, intent_id) if there["checks"] else [],
+        decisions=await decisions(connection, intent_id) if there["decisions"] else [],
+        goes_after=await intents.goes_after(connection, intent_id) if there["goes_after"] else [],
+        followers=await intents.followers(connection, intent_id) if there["followers"] else [],
+        landed_near=await events.landed_near(connection, intent_id) if there["moves"] else [],
         people=await people.names_of(connection, _writers(project)),
-        after_seq=await connection.fetchval(
-            "SELECT event_seq FROM project_counter WHERE project_id = $1", row.project_id
-        ),
+        after_seq=there["after_seq"],
     )
+
+
+async def _there_is(connection: asyncpg.Connection, row: IntentRow) -> asyncpg.Record:
+    """Which lists of an intent hold anything, and the last event: most are empty, and reading each costs a round trip
+    that everybody who writes in the project waits for."""
+    found = await connection.fetchrow(
+        """
+        SELECT EXISTS (SELECT FROM conflict WHERE state = 'open' AND first_id = $1)
+               OR EXISTS (SELECT FROM conflict WHERE state = 'open' AND second_id = $1) AS conflicts,
+               EXISTS (SELECT FROM change_request WHERE intent_id = $1 AND closed_at IS NULL) AS requests,
+               EXISTS (SELECT FROM push WHERE intent_id = $1) AS pushes,
+               EXISTS (SELECT FROM check_of_intent WHERE intent_id = $1) AS checks,
+               EXISTS (SELECT FROM decision WHERE intent_id = $1) AS decisions,
+               EXISTS (SELECT FROM depends_on WHERE intent_id = $1) AS goes_after,
+               EXISTS (SELECT FROM depends_on WHERE on_id = $1) AS followers,
+               EXISTS (SELECT FROM event WHERE intent_id = $1 AND event_type = 'base.moved') AS moves,
+               (SELECT event_seq FROM project_counter WHERE project_id = $2) AS after_seq
+        """,
+        row.id,
+        row.project_id,
+    )
+    assert found is not None
+    return found
 
 
 def _writers(project: ProjectRow) -> list[str]:

@@ -76,7 +76,7 @@ async def numbers(owner: Owner) -> dict[str, int]:
 
 
 async def pictures(browser: Browser, owner: Owner, out: Path, scheme: Any) -> None:
-    """The pages in one theme, and two of them as on a phone."""
+    """The pages in one theme; one of them as on a telephone."""
     by_title = await numbers(owner)
     context = await browser.new_context(
         viewport=WIDE,  # type: ignore[arg-type]
@@ -103,16 +103,16 @@ async def pictures(browser: Browser, owner: Owner, out: Path, scheme: Any) -> No
     if scheme == "light":
         await page.set_viewport_size(PHONE)  # type: ignore[arg-type]
         await page.goto(paths["plan"])
-        await shot(page, out / "plan-phone-light.png")
+        await shot(page, out / "plan-phone-light.png", whole=False)
     await context.close()
 
 
-async def shot(page: Page, to: Path) -> None:
-    """The whole page, once its scripts ran."""
+async def shot(page: Page, to: Path, *, whole: bool = True) -> None:
+    """The page (or what a screen shows of it) once its scripts ran."""
     await page.wait_for_load_state("load")
     if await page.locator("body[data-stream]").count():
         await page.get_by_text("live", exact=True).wait_for()
-    await page.screenshot(path=to, full_page=True, animations="disabled")
+    await page.screenshot(path=to, full_page=whole, animations="disabled")
 
 
 if __name__ == "__main__":

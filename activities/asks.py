@@ -19,11 +19,7 @@ async def must_be_open(change: Change, command: Declare) -> None:
     if ask_id is None:
         return
     ask = await asks.find(change.connection, ask_id)
-    if (
-        ask is None
-        or ask.project_id != change.project.id
-        or ask.person_id != command.caller.person_id
-    ):
+    if ask is None or ask.project_id != change.project.id or ask.person_id != command.caller.person_id:
         raise not_found(f"ask {ask_id} of {command.caller.person_name} in {change.project.slug}", _OTHERS)
     if ask.number is not None:
         raise refused(

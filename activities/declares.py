@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from activities.asks import must_be_open, take_up
 from activities.change import Change
 from activities.claims import reserve
 from activities.neighbours import settle
@@ -115,6 +116,7 @@ async def declare_row(change: Change, command: Declare) -> IntentRow:
 
 async def add_intent(change: Change, command: Declare) -> tuple[IntentRow, list[ConflictRow]]:
     """Write the intent, its plan and its places, and settle it with its neighbours."""
+    await must_be_open(change, command)
     row = await declare_row(change, command)
     depends_on = await dependencies(change, command.input, row.line)
     row = row.model_copy(update={"number": await intents.next_number(change.connection, change.project.id)})
@@ -132,6 +134,7 @@ async def add_intent(change: Change, command: Declare) -> tuple[IntentRow, list[
         risk=row.risk,
         line=row.line,
     )
+    await take_up(change, command, row)
     change.reserved = await reserve(change, row, command.input.claims)
     return row, await settle(change, row)
 

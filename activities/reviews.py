@@ -64,7 +64,7 @@ class Reviews:
                 request = await change.ask(
                     records.intent,
                     from_kind="agent",
-                    from_name=f"{caller.token_name} for {caller.person_name}",
+                    from_name=f"agent {caller.token_name} for {caller.person_name}",
                     kind="suggestion",
                     place=command.input.place,
                     reason=command.input.text,

@@ -18,11 +18,13 @@ from gateway.limits import BodyLimit, Limits
 from gateway.mcp.door import McpDoor
 from gateway.mcp.server import build_server
 from gateway.metrics import Measured, Metrics, add_metrics
+from gateway.rest.asks import add_asks
 from gateway.rest.checks import add_checks
 from gateway.rest.context import Rest
 from gateway.rest.events import add_events
 from gateway.rest.intents import add_intents
 from gateway.rest.lines import add_lines
+from gateway.rest.members import add_members
 from gateway.rest.people import add_people
 from gateway.rest.projects import add_projects
 from gateway.rest.reviews import add_reviews
@@ -109,6 +111,8 @@ def _api() -> APIRouter:
         add_series,
         add_tokens,
         add_people,
+        add_members,
+        add_asks,
         add_intents,
         add_reviews,
         add_checks,

@@ -2,7 +2,7 @@
 
 import time
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import asyncpg
 from pydantic_core import to_json
@@ -13,7 +13,7 @@ from bus.waiters import Waiters
 from gateway.access import Seen, must_write, see_project
 from gateway.busy import RecordOrBusy
 from gateway.reads import Reads
-from protocol.asks import AgentAsk, AskList, AsksInput, CreateAsk
+from protocol.asks import AgentAsk, AskDraft, AskList, AsksInput, CreateAsk
 from protocol.events import EventType
 from protocol.ids import new_id
 from protocol.projects import Caller
@@ -36,7 +36,7 @@ class _Open(NamedTuple):
     """A person's oldest open asks in a project, and how many are open."""
 
     rows: list[AskRow]
-    count: int
+    total: int
 
 
 class Asks:
@@ -54,7 +54,6 @@ class Asks:
         if not caller.is_person:
             raise people_only(caller.person_name, None)
         now, ask_id = datetime.now(UTC), new_id("ask")
-        draft = given.draft and given.draft.model_dump(mode="json", by_alias=True, exclude_unset=True)
         async with RecordOrBusy(self._pool) as connection:
             seen = await see_project(connection, caller, project_ref)
             must_write(seen, caller)
@@ -66,11 +65,17 @@ class Asks:
                 project_id=seen.project.id,
                 person_id=caller.person_id,
                 text=given.text,
-                draft=draft,
+                draft=_kept(given.draft),
                 now=now,
             )
             await ledger.ask_event(
-                connection, seen.project.id, ask_id, EventType.ASK_OPENED, caller.token_name, caller.person_name, now
+                connection,
+                seen.project.id,
+                ask_id,
+                EventType.ASK_OPENED,
+                caller.token_name,
+                caller.person_name,
+                now,
             )
             return _shown(await _must_find(connection, ask_id))
 
@@ -91,15 +96,15 @@ class Asks:
             project_id=seen.project.id,
             project=seen.project.slug,
             asks=_fitting(found.rows),
-            open_asks=found.count,
+            open_asks=found.total,
             waited_sec=round(time.monotonic() - started, 3),
         )
 
     async def _read(self, key: _Key) -> _Open:
         async with self._reads.snapshot() as connection:
             rows = await asks.open_of(connection, key.project_id, key.person_id, MOST_LISTED)
-            count = await asks.open_count(connection, key.project_id, key.person_id) if rows else 0
-        return _Open(rows, count)
+            total = await asks.open_count(connection, key.project_id, key.person_id) if rows else 0
+        return _Open(rows, total)
 
     async def close(self, caller: Caller, ask_id: str) -> AgentAsk:
         """Give an ask up: its person, or an owner of the project for somebody who left."""
@@ -107,12 +112,18 @@ class Asks:
             raise people_only(caller.person_name, None)
         now = datetime.now(UTC)
         async with RecordOrBusy(self._pool) as connection:
-            project_id, name = await _closable(connection, caller, ask_id)
+            project_id = await _closable(connection, caller, ask_id)
             await lock_project(connection, project_id)
             _must_be_open(await _must_find(connection, ask_id))
             await asks.close(connection, ask_id, now)
             await ledger.ask_event(
-                connection, project_id, ask_id, EventType.ASK_CLOSED, caller.token_name, name, now
+                connection,
+                project_id,
+                ask_id,
+                EventType.ASK_CLOSED,
+                caller.token_name,
+                caller.person_name,
+                now,
             )
             return _shown(await _must_find(connection, ask_id))
 
@@ -137,8 +148,8 @@ def _missing(ask_id: str) -> Refused:
     return not_found(f"ask {ask_id[:60]}", "GET /api/v1/asks lists your open ones.")
 
 
-async def _closable(connection: asyncpg.Connection, caller: Caller, ask_id: str) -> tuple[str, str]:
-    """(project, name of the closer), or `not_found` for whoever may not know of the ask."""
+async def _closable(connection: asyncpg.Connection, caller: Caller, ask_id: str) -> str:
+    """The ask's project, or `not_found` for whoever may not know of the ask."""
     row = await _must_find(connection, ask_id)
     try:
         seen = await see_project(connection, caller, row.project_id)
@@ -147,7 +158,7 @@ async def _closable(connection: asyncpg.Connection, caller: Caller, ask_id: str)
     if row.person_id != caller.person_id and seen.role != "owner":
         # Another person's ask is theirs alone: that it exists is none of the caller's business.
         raise _missing(ask_id)
-    return row.project_id, caller.person_name
+    return row.project_id
 
 
 def _must_be_open(row: AskRow) -> None:
@@ -171,6 +182,11 @@ def _fitting(rows: list[AskRow]) -> list[AgentAsk]:
             break
         shown.append(ask)
     return shown
+
+
+def _kept(draft: AskDraft | None) -> dict[str, Any] | None:
+    """A draft as it was given, without the fields that it leaves out."""
+    return None if draft is None else draft.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 def _shown(row: AskRow) -> AgentAsk:

@@ -11,22 +11,25 @@ from gateway.boards import board_entries
 from gateway.fitting import Part, cut, fitted
 from gateway.reads import Reads
 from protocol.answers import BoardEntry
+from protocol.ids import ULID_PATTERN
 from protocol.intents import BriefInput, area_paths
 from protocol.projects import Caller
 from protocol.records import ProjectRow
 from protocol.refusals import Refused, invalid_input
-from protocol.surroundings import Brief, FolderCount, Landed
+from protocol.surroundings import Brief, BriefAsk, FolderCount, Landed
 from rules.folders import Writer, closed_places, writers_of
 from rules.nearness import around, folders_of
 from rules.project_rules import rule_sentences
-from storage.sql import boards, claims, events, people, projects
+from storage.sql import asks, boards, claims, events, people, projects
 from storage.sql.boards import LandedRow, Near
 
 LANDED = 10
 MOST_ITEMS = 40
 MOST_SERIES = 20
 _SHOWN = 5
-_CURSOR = re.compile(r"(live|folders|landed|rules):(\d{1,15})(?:\.(\d{1,15}))?")
+_CURSOR = re.compile(
+    rf"(live|folders|landed|rules):(\d{{1,15}})(?:\.(\d{{1,15}}))?|(asks):(ask_{ULID_PATTERN})?"
+)
 _NEXT = (
     "Declare your intent with gitring_declare and name the places you will change; "
     "before each push, call gitring_status."
@@ -39,6 +42,7 @@ class _Start(NamedTuple):
     part: str
     first: int
     second: int
+    after: str = ""
 
 
 class Briefs:
@@ -71,6 +75,7 @@ async def _frame(
         line=project.default_line,
         head=line.head if line else None,
         seq=await events.last_seq(connection, project.id),
+        open_asks=await asks.open_count(connection, project.id, caller.person_id),
         acting_for=cut(caller.person_name, 100),
         has_area=given.area is not None,
         next=_NEXT,
@@ -96,6 +101,8 @@ def _start(given: BriefInput) -> _Start | None:
     found = _CURSOR.fullmatch(given.cursor)
     if found is None:
         raise _bad_cursor()
+    if found[4]:
+        return _Start(found[4], 0, 0, found[5] or "")
     start = _Start(found[1], int(found[2]), int(found[3] or 0))
     if (start.part == "live" and given.area is None) or (start.part == "folders" and given.area is not None):
         raise _bad_cursor()
@@ -117,6 +124,7 @@ async def _parts(
     start: _Start | None,
 ) -> list[Part]:
     make: dict[str, Callable[[], Any]] = {
+        "asks": lambda: _asks(connection, caller, project, start),
         "live": lambda: _live(connection, project, area, start),
         "folders": lambda: _folders(connection, project, start),
         "landed": lambda: _landed(connection, project, start),
@@ -124,6 +132,23 @@ async def _parts(
     }
     del make["folders" if area else "live"]
     return [await read() for name, read in make.items() if start is None or start.part == name]
+
+
+async def _asks(
+    connection: asyncpg.Connection, caller: Caller, project: ProjectRow, start: _Start | None
+) -> Part:
+    after = start.after if start else ""
+    found = await asks.open_of(connection, project.id, caller.person_id, MOST_ITEMS + 1, after)
+    items = [
+        BriefAsk(id=row.id, text=cut(row.text, 300), draft=row.draft is not None)
+        for row in found[:MOST_ITEMS]
+    ]
+    return Part(
+        "asks",
+        items,
+        lambda count: f"asks:{items[count - 1].id if count else after}",
+        len(found) > MOST_ITEMS,
+    )
 
 
 async def _live(

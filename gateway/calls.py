@@ -12,6 +12,7 @@ from gateway.errors import refusal_of
 from gateway.limits import Limits
 from gateway.metrics import Metrics
 from gateway.surface import Operation, Surface, operation_of
+from protocol.asks import AsksInput
 from protocol.intents import WaitInput
 from protocol.projects import Caller
 from protocol.refusals import Refused, busy, outcome_unknown
@@ -20,6 +21,9 @@ from storage.sql.pool import OutcomeUnknown, RecordBusy
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+
+Held = WaitInput | AsksInput
+"""Inputs of calls that are held until there is something to say."""
 
 
 class Stop:
@@ -86,7 +90,7 @@ class Calls:
 
     async def _answer(self, tool: Tool, caller: Caller, given: BaseModel) -> BaseModel:
         operation = operation_of(self._surface, tool)
-        if isinstance(given, WaitInput):
+        if isinstance(given, Held):
             return await self._wait(operation, caller, given)
         if not tool.writes:
             return await self._read(operation(caller, given))
@@ -103,7 +107,7 @@ class Calls:
         except TimeoutError as problem:
             raise busy("gitring") from problem
 
-    async def _wait(self, operation: Operation, caller: Caller, given: WaitInput) -> BaseModel:
+    async def _wait(self, operation: Operation, caller: Caller, given: Held) -> BaseModel:
         try:
             async with self._stop.open_until(given.seconds + self._limits.wait_grace_sec):
                 return await operation(caller, given)
@@ -111,7 +115,7 @@ class Calls:
             if not self._stop.stopping:
                 raise busy("The wait") from problem
         # The server stops: say where things stand, as an empty wait does, and let the client call again.
-        return await self._read(operation(caller, given.model_copy(update={"seconds": 0})))
+        return await self._read(operation(caller, given.for_seconds(0)))
 
     async def finish(self, write: Awaitable[T]) -> T:
         """The result of `write`, which goes on to its end even when its caller leaves or TimeoutError is raised."""
@@ -143,6 +147,6 @@ def json_of(answer: BaseModel) -> bytes:
     return answer.model_dump_json(by_alias=True).encode()
 
 
-def wait_cut(given: WaitInput, most: int) -> WaitInput:
+def wait_cut(given: Held, most: int) -> Held:
     """The wait, cut to `most` seconds."""
-    return given.model_copy(update={"seconds": min(given.seconds, most)})
+    return given.for_seconds(min(given.seconds, most))

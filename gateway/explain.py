@@ -11,6 +11,7 @@ _SHAPES = {
     "prefix": "starts with a letter, does not end with a digit, and holds letters, digits and ._:/- (40 at most)",
     "series": "is the prefix of a series: it starts with a letter and does not end with a digit",
     "dependsOn": "holds ids of intents, such as int_01JBQ8M4ZK7V3XW9N2D5HT6RYE",
+    "askId": "must be an ask's id, such as ask_01JBR7Q2W4E6R8T0Y2V4J6K8P0",
     "changeRequestId": "must be a change request's id, such as chq_01JBR3A2B4C6D8E0F2G4H6J8K0",
     "headCommit": "must be a full commit id, 40 hex digits in lower case",
     "requestId": "must be printable characters without spaces; a new UUID is best",

@@ -10,11 +10,13 @@ from temporalio.client import Client
 from bus.waiters import Waiters
 from gateway.access import SeenIntent, must_act_on, must_write, see_intent, see_project
 from gateway.administration import Administration
+from gateway.asks import Asks
 from gateway.auth import AcceptedTokens
 from gateway.boards import Boards
 from gateway.briefs import Briefs
 from gateway.commands import Build, Call, Commands
 from gateway.lines import Lines
+from gateway.members import Members
 from gateway.nearby import Surroundings
 from gateway.people import People
 from gateway.reads import Reads
@@ -31,6 +33,7 @@ from protocol.answers import (
     ProjectList,
     WaitAnswer,
 )
+from protocol.asks import AgentAsk, AskList, AsksInput, CreateAsk
 from protocol.commands import (
     AcceptDrift,
     Ack,
@@ -64,7 +67,7 @@ from protocol.intents import (
     WaitInput,
     WithdrawInput,
 )
-from protocol.people import InvitePerson, MakeLink, SignInLink
+from protocol.people import InvitePerson, MakeLink, Member, MemberList, SetRole, SignInLink
 from protocol.projects import (
     Caller,
     ChangeSettings,
@@ -102,6 +105,8 @@ class Operations:
         self._series = SeriesOfProjects(pool, self._reads)
         self._waits = Waits(self._reads, waiters)
         self._waits_of_several = WaitsOfSeveral(self._reads, waiters)
+        self._asks = Asks(pool, self._reads, waiters)
+        self._members = Members(pool, self._reads)
         self._people = People(pool, public_url)
         self._administration = Administration(pool, client, self._reads, self.accepted, host)
 
@@ -233,6 +238,18 @@ class Operations:
         """`gitring_nearby`."""
         return await self._surroundings.nearby(caller, input)
 
+    async def asks(self, caller: Caller, input: AsksInput) -> AskList:
+        """`gitring_asks`."""
+        return await self._asks.waiting(caller, input)
+
+    async def open_ask(self, caller: Caller, project_ref: str, input: CreateAsk) -> AgentAsk:
+        """A person asks their agents for something."""
+        return await self._asks.open(caller, project_ref, input)
+
+    async def close_ask(self, caller: Caller, ask_id: str) -> AgentAsk:
+        """A person gives an ask up."""
+        return await self._asks.close(caller, ask_id)
+
     async def create_project(self, caller: Caller, input: CreateProject) -> Project:
         """Import or begin a project."""
         return await self._administration.create_project(caller, input)
@@ -284,6 +301,22 @@ class Operations:
     async def make_link(self, caller: Caller, input: MakeLink) -> SignInLink:
         """Another link to sign in."""
         return await self._people.make_link(caller, input)
+
+    async def members(self, caller: Caller, project_ref: str) -> MemberList:
+        """The members of a project."""
+        return await self._members.list(caller, project_ref)
+
+    async def member(self, caller: Caller, project_ref: str, person_id: str) -> Member:
+        """One member."""
+        return await self._members.one(caller, project_ref, person_id)
+
+    async def set_role(self, caller: Caller, project_ref: str, person_id: str, input: SetRole) -> Member:
+        """What a person may do in a project."""
+        return await self._members.set_role(caller, project_ref, person_id, input)
+
+    async def remove_member(self, caller: Caller, project_ref: str, person_id: str) -> Member:
+        """Take a person out of a project."""
+        return await self._members.remove(caller, project_ref, person_id)
 
     async def intents(
         self, caller: Caller, project_ref: str, states: Collection[State] | None, limit: int

@@ -18,6 +18,7 @@ from protocol.answers import (
     ProjectList,
     WaitAnswer,
 )
+from protocol.asks import AgentAsk, AskList, AsksInput, CreateAsk
 from protocol.events import ChainVerdict, Event
 from protocol.intents import (
     AcceptDriftInput,
@@ -37,7 +38,7 @@ from protocol.intents import (
     WaitInput,
     WithdrawInput,
 )
-from protocol.people import InvitePerson, MakeLink, SignInLink
+from protocol.people import InvitePerson, MakeLink, Member, MemberList, SetRole, SignInLink
 from protocol.projects import (
     Caller,
     ChangeSettings,
@@ -80,6 +81,13 @@ class Surface(Protocol):
         """Held until the first event after `after_seq` or for `seconds`; with 0 it answers at once. Cancellable."""
         ...
 
+    async def asks(self, caller: Caller, input: AsksInput, /) -> AskList:
+        """Held for `wait` seconds while the caller's person has no open ask. Cancellable."""
+        ...
+
+    async def open_ask(self, caller: Caller, project_ref: str, input: CreateAsk, /) -> AgentAsk: ...
+    async def close_ask(self, caller: Caller, ask_id: str, /) -> AgentAsk: ...
+
     async def decide(self, caller: Caller, intent_id: str, input: DecideInput, /) -> IntentDetail:
         """A person's decision; refuses `people_only`."""
         ...
@@ -114,6 +122,13 @@ class Surface(Protocol):
 
     async def invite(self, caller: Caller, input: InvitePerson, /) -> SignInLink: ...
     async def make_link(self, caller: Caller, input: MakeLink, /) -> SignInLink: ...
+
+    async def members(self, caller: Caller, project_ref: str, /) -> MemberList: ...
+    async def member(self, caller: Caller, project_ref: str, person_id: str, /) -> Member: ...
+    async def set_role(
+        self, caller: Caller, project_ref: str, person_id: str, input: SetRole, /
+    ) -> Member: ...
+    async def remove_member(self, caller: Caller, project_ref: str, person_id: str, /) -> Member: ...
 
     async def intents(
         self, caller: Caller, project_ref: str, states: Collection[State] | None, limit: int, /

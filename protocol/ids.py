@@ -17,6 +17,7 @@ IntentId = NewType("IntentId", str)
 CommitId = NewType("CommitId", str)
 
 IntentIdField = Annotated[IntentId, _pattern("int")]
+AskIdField = Annotated[str, _pattern("ask")]
 ChangeRequestIdField = Annotated[str, _pattern("chq")]
 
 Sha = Annotated[CommitId, StringConstraints(pattern="^[0-9a-f]{40}$")]

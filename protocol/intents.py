@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from protocol.claims import Claims
-from protocol.ids import ChangeRequestIdField, IntentIdField, Sha
+from protocol.ids import AskIdField, ChangeRequestIdField, IntentIdField, Sha
 from protocol.scopes import Path, Scope, checked_path
 from protocol.states import Priority
 from protocol.wire import Input
@@ -78,6 +78,12 @@ class DeclareInput(Input):
         Field(max_length=50, description="Ids of intents that must land before this one."),
     ] = []
     claims: Claims = []
+    ask_id: Annotated[
+        AskIdField | None,
+        Field(
+            description="The ask of your person (gitring_asks) that this work takes up; each is taken up once."
+        ),
+    ] = None
     session_name: Annotated[
         SessionName | None,
         Field(
@@ -234,6 +240,10 @@ class WaitInput(Input):
         """The intents waited for, each once, in the order given."""
         given = self.intent_ids if self.intent_id is None else [self.intent_id]
         return list(dict.fromkeys(given or []))
+
+    def for_seconds(self, seconds: int) -> Self:
+        """The same call, held for `seconds`."""
+        return self.model_copy(update={"seconds": seconds})
 
 
 class CloneInput(Input):

@@ -49,6 +49,18 @@ class Member(Answer):
     role: Role
 
 
+class MemberList(Answer):
+    """`GET /api/v1/projects/{id}/members`, owners first."""
+
+    members: list[Member]
+
+
+class SetRole(Input):
+    """`PUT /api/v1/projects/{id}/members/{person_id}`."""
+
+    role: Annotated[Role, Field(description="What they may do in the project from now on.")]
+
+
 class SessionInfo(Answer):
     """A browser in which a person is signed in; `browser` is what it called itself."""
 

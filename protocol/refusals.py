@@ -7,7 +7,7 @@ Refused (Exception)
     403  people_only · folder_write_refused · forbidden · project_not_in_token
     404  not_found
     409  wrong_state · stale_head · open_change_requests · nothing_pushed · dependency_cycle ·
-         idempotency_key_reused · idempotency_in_progress · already_done · exists · claim_held
+         idempotency_key_reused · idempotency_in_progress · already_done · exists · claim_held · ask_taken
     413  too_large
     503  busy · outcome_unknown            (the world was slow: the same call may work later)
 """

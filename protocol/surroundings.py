@@ -1,7 +1,6 @@
 """Answers about what happens around an intent: `gitring_nearby` and `gitring_brief`."""
 
 from datetime import datetime
-from typing import Any
 
 from protocol.answers import BoardEntry, ChangeRequestView
 from protocol.states import State, Verdict
@@ -74,6 +73,14 @@ class Landed(Answer):
     more_folders: int = 0
 
 
+class BriefAsk(Answer):
+    """An open ask of the person, cut to one line; `draft` says that `gitring_asks` holds more."""
+
+    id: str
+    text: str
+    draft: bool
+
+
 class Brief(Answer):
     """`gitring_brief`: the project at `seq`, in parts; a part with a cursor has more to show.
 
@@ -90,7 +97,7 @@ class Brief(Answer):
     unchanged: bool = False
     declared_since: int | None = None
     open_asks: int = 0
-    asks: list[dict[str, Any]] = []
+    asks: list[BriefAsk] = []
     asks_cursor: str | None = None
     has_area: bool = False
     part: str | None = None

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from protocol.answers import Board, DeclareResult, GitToken, IntentDetail, ProjectList, WaitAnswer
+from protocol.asks import AskList, AsksInput
 from protocol.intents import (
     AckInput,
     BoardInput,
@@ -55,6 +56,17 @@ TOOLS: tuple[Tool, ...] = (
         "GET /api/v1/projects",
         "List projects",
         "List the projects your token names, each with its line's head and how many intents are live.",
+    ),
+    Tool(
+        "gitring_asks",
+        "asks",
+        AsksInput,
+        AskList,
+        False,
+        "GET /api/v1/asks",
+        "Read your person's asks",
+        "What the person you act for asked for and nobody has declared yet, oldest first. Take one up with gitring_declare "
+        "and its askId. With nothing to do, call it with wait (at most 45 seconds over MCP): it answers as soon as they ask.",
     ),
     Tool(
         "gitring_declare",

@@ -2,15 +2,20 @@
 
 from protocol.records import ConflictRow
 from protocol.states import Verdict
+from rules.places import covers, parse_place
 
 RANGE_NAMES = {0: "Same place", 1: "Changes what the other uses", 2: "Same file", 3: "One import apart"}
 MOST_PLACES = 5
 
 
 def listed(places: list[str]) -> str:
-    """Places for a sentence: at most five, then how many more."""
-    shown = ", ".join(places[:MOST_PLACES])
-    more = len(places) - MOST_PLACES
+    """Sorted places for a sentence, none inside the one before: at most five, then how many more."""
+    kept: list[str] = []
+    for text in places:
+        if not kept or not covers(parse_place(kept[-1]), parse_place(text)):
+            kept.append(text)
+    shown = ", ".join(kept[:MOST_PLACES])
+    more = len(kept) - MOST_PLACES
     return f"{shown} and {more} more" if more > 0 else shown
 
 

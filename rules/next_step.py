@@ -4,9 +4,10 @@ from protocol.records import ConflictRow, IntentRecords
 from protocol.states import State, Verdict
 from rules.conflict_texts import listed
 from rules.git_commands import GitAddress, intent_ref
-from rules.places import covers, parse_place, place_of
+from rules.places import Place, covers, parse_place, place_of
 from rules.states import holders, numbers
 
+MOST_NAMED = 5
 _GET_TOKEN = "get a git token with gitring_clone and export it as GITRING_GIT_TOKEN"
 
 
@@ -112,9 +113,14 @@ def _catch_up(records: IntentRecords, address: GitAddress) -> str:
     line = records.intent.line
     token = f"{_GET_TOKEN}, and " if _needs_token(records, address) else ""
     return (
-        f"{line} moved near your places when {listed([f'#{n}' for n in records.landed_near])} merged: first {token}merge "
+        f"{line} moved near your places when {_named(records.landed_near)} merged: first {token}merge "
         f"{line} into your work with `{address.fetch(line)}` and `git merge FETCH_HEAD`. "
     )
+
+
+def _named(found: list[int]) -> str:
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    return f"{', '.join(f'#{number}' for number in found[:MOST_NAMED])}{more}" if more else numbers(found)
 
 
 def _behind_line(records: IntentRecords) -> bool:
@@ -141,9 +147,10 @@ def _held(records: IntentRecords, wait: str) -> str:
     declared = [place_of(item) for item in records.plan.scope.change]
     elsewhere = any(not any(covers(place, item) for place in met) for item in declared)
     said = f"#{intent.number} is held until {_behind(records)} merges or is withdrawn. Do not push; your work is safe locally. "
-    if not elsewhere or not met:
+    pushed = any(covers(place.file, Place(path)) for place in met for path in records.pushed_paths)
+    if pushed or not elsewhere or not met:
         return f"{said}{wait[0].upper()}{wait[1:]}."
-    places = listed(sorted({place.text for place in met}))
+    places = listed([place.text for place in sorted(set(met))])
     return f"{said}To go on now with the rest, leave {places} out of your plan with gitring_update_plan; else {wait}."
 
 

@@ -22,7 +22,8 @@ with a bare `git push`; there is no remote to add. Never put a token into a URL,
 answer holds no token, git gets access by itself.
 6. gitring_submit after the push, then gitring_wait until the state is Merged or a change request sends it back to \
 Active. Failed checks: fix, push, submit again.
-7. gitring_withdraw when the work is not needed any more.
+7. With nothing to do, gitring_asks with wait tells what your person asks for; declare it with its askId.
+8. gitring_withdraw when the work is not needed any more.
 
 Rules
 - Wait, never sleep, and never loop over gitring_status. gitring_wait answers as soon as something happens, after 45 \

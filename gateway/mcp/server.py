@@ -10,7 +10,7 @@ from mcp.server.lowlevel import Server
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 
-from gateway.calls import Calls, wait_cut
+from gateway.calls import Calls, Held, wait_cut
 from gateway.errors import refusal_of
 from gateway.explain import explain
 from gateway.mcp.instructions import AGENT_INSTRUCTIONS
@@ -19,7 +19,8 @@ from gateway.mcp.results import refusal_result, result_again, result_of
 from gateway.mcp.schemas import listed_tools
 from gateway.text.untrusted import one_line
 from protocol.answers import IntentDetail
-from protocol.intents import MCP_WAIT_SEC, WaitInput
+from protocol.asks import AskList
+from protocol.intents import MCP_WAIT_SEC
 from protocol.projects import Caller
 from protocol.refusals import Refused, refused
 from protocol.tools import BY_NAME, Tool
@@ -41,7 +42,7 @@ def arguments_of(tool: Tool, arguments: dict[str, Any] | None) -> BaseModel:
             f"Correct it and call {tool.name} again; tools/list describes every field.",
             400,
         ) from None
-    return wait_cut(given, MCP_WAIT_SEC) if isinstance(given, WaitInput) else given
+    return wait_cut(given, MCP_WAIT_SEC) if isinstance(given, Held) else given
 
 
 def tool_named(name: str) -> Tool:
@@ -82,6 +83,8 @@ def build_server(calls: Calls, version: str) -> Server[Any]:
                 and loops.looked(caller, answer)
             ):
                 return result_again(answer)
+            if isinstance(answer, AskList):
+                answer = answer.model_copy(update={"most_wait_sec": MCP_WAIT_SEC})
             return result_of(answer, tool.name)
         except Refused as problem:
             return refusal_result(problem.refusal)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from protocol.asks import CreateAsk
 from protocol.intents import (
     AcceptDriftInput,
     AckInput,
@@ -14,7 +15,7 @@ from protocol.intents import (
     UpdatePlanInput,
     WithdrawInput,
 )
-from protocol.people import InvitePerson, MakeLink
+from protocol.people import InvitePerson, MakeLink, SetRole
 from protocol.projects import ChangeSettings, CreateLine, CreateProject, CreateSeries, CreateToken, PauseLine
 
 _REQUEST_ID = "5d0f6c1e-8a2b-4c7d-9e3f-1a2b3c4d5e6f"
@@ -32,6 +33,14 @@ EXAMPLES: dict[type[Any], dict[str, Any]] = {
     CreateToken: {"name": "claude-code", "projects": ["storefront"], "kind": "agent"},
     InvitePerson: {"name": "Jonas Weber", "projects": ["storefront"], "role": "writer"},
     MakeLink: {"personId": "per_01JBQ8M4ZK7V3XW9N2D5HT6RYE"},
+    SetRole: {"role": "viewer"},
+    CreateAsk: {
+        "text": "Show prices with their currency on the cart page.",
+        "draft": {
+            "title": "Show prices with their currency",
+            "plan": {"scope": {"change": [{"path": "src/cart/"}]}},
+        },
+    },
     DeclareInput: {
         "projectId": "storefront",
         "title": "Show prices with their currency",

@@ -10,12 +10,12 @@ from pydantic import BaseModel, ValidationError, create_model
 from pydantic.alias_generators import to_camel
 from starlette.responses import Response
 
-from gateway.calls import json_of
+from gateway.calls import Held, json_of
 from gateway.explain import explain
 from gateway.held import json_answer
 from gateway.rest.context import FAILURES, CallerDep, Rest, RestDep, json_response
 from gateway.rest.examples import EXAMPLES
-from protocol.intents import DeclareInput, WaitInput
+from protocol.intents import DeclareInput
 from protocol.projects import Caller
 from protocol.refusals import invalid_input
 from protocol.tools import TOOLS, Tool
@@ -98,7 +98,7 @@ def _input(tool: Tool, fields: dict[str, Any]) -> BaseModel:
 
 
 async def _answer(tool: Tool, rest: Rest, caller: Caller, given: BaseModel) -> Response:
-    if isinstance(given, WaitInput):
+    if isinstance(given, Held):
 
         async def waited() -> bytes:
             return json_of(await rest.calls.run(tool, caller, given))

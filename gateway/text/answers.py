@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from gateway.text import briefs, intents, nearby, projects, waits
+from gateway.text import asks, briefs, intents, nearby, projects, waits
 from gateway.text.blocks import change_request_blocks, notice_block, unlike_a_block
 from gateway.text.untrusted import one_line
 from protocol.answers import IntentDetail, WaitAnswer
@@ -16,6 +16,7 @@ NEXT_LIMIT = 5000
 
 _LINES: dict[str, Callable[[Any], Iterable[str]]] = {
     "gitring_projects": projects.projects,
+    "gitring_asks": asks.asks,
     "gitring_board": projects.board,
     "gitring_brief": briefs.brief,
     "gitring_nearby": nearby.nearby,

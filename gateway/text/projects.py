@@ -1,5 +1,6 @@
 """Lines about projects: the list, the board, and how to reach a project's Git."""
 
+import re
 from collections.abc import Iterator
 
 from gateway.text.intents import commit
@@ -7,6 +8,7 @@ from gateway.text.untrusted import counted, listed, name_of, one_line, quoted, t
 from protocol.answers import Board, BoardEntry, BoardPlan, GitToken, ProjectList, SparseClone
 
 COMMAND_LIMIT = 5000
+_ONE_OF_SEVERAL = re.compile(r"(.*) \((agent \d{1,6})\)", re.DOTALL)
 _WAITS = {
     "its_agent": "its agent",
     "you": "its agent",
@@ -56,7 +58,7 @@ def entry_line(entry: BoardEntry) -> str:
     waits = _waits(entry)
     parts = [
         f"#{entry.number} {title_of(entry.title)}",
-        f"{entry.state.text} ({name_of(entry.agent)} for {name_of(entry.acts_for)}, waits for {waits})",
+        f"{entry.state.text} ({_agent(entry.agent)} for {name_of(entry.acts_for)}, waits for {waits})",
     ]
     told = {
         "Goes after": [f"#{number}" for number in entry.depends_on],
@@ -71,6 +73,12 @@ def entry_line(entry: BoardEntry) -> str:
     if entry.reserves:
         parts.append(f"Reserves {listed(entry.reserves)}")
     return ". ".join(parts) + "."
+
+
+def _agent(agent: str) -> str:
+    """An agent's name, with its number where one person has several of that name: `codex (agent 2)`."""
+    found = _ONE_OF_SEVERAL.fullmatch(agent)
+    return f"{name_of(found[1])} ({found[2]})" if found else name_of(agent)
 
 
 def _whom(word: str, numbers: list[int]) -> str:

@@ -138,6 +138,13 @@ _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
     EventType.MEMBER_ADDED: lambda p: (
         f"{one_line(str(p.get('name')), 100)} joined as {one_line(str(p.get('role')), 20)}"
     ),
+    EventType.MEMBER_ROLE_CHANGED: lambda p: (
+        f"{one_line(str(p.get('name')), 100)} is {one_line(str(p.get('role')), 20)} now"
+    ),
+    EventType.MEMBER_REMOVED: _named("Left the project:"),
+    EventType.ASK_OPENED: lambda p: f"{one_line(str(p.get('person')), 100)} asked their agents for something",
+    EventType.ASK_DECLARED: lambda p: f"Takes up an ask, as #{p.get('number')}",
+    EventType.ASK_CLOSED: lambda p: f"{one_line(str(p.get('person')), 100)} closed an ask",
     EventType.SETTINGS_CHANGED: lambda p: (
         f"Settings changed: {listed([str(one) for one in p.get('fields') or []])}"
     ),

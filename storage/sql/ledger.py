@@ -62,6 +62,34 @@ async def member_added(
     await _append(connection, project_id, EventType.MEMBER_ADDED, "Person", person_id, actor, payload, now)
 
 
+async def member_event(
+    connection: asyncpg.Connection,
+    project_id: str,
+    event_type: EventType,
+    person_id: str,
+    name: str,
+    role: str,
+    actor: str,
+    now: datetime,
+) -> None:
+    """Note that a member got this role, or was removed with it."""
+    payload = {"name": name, "role": role}
+    await _append(connection, project_id, event_type, "Person", person_id, actor, payload, now)
+
+
+async def ask_event(
+    connection: asyncpg.Connection,
+    project_id: str,
+    ask_id: str,
+    event_type: EventType,
+    actor: str,
+    person: str,
+    now: datetime,
+) -> None:
+    """Note that a person opened or closed an ask; its words are between them and their agents."""
+    await _append(connection, project_id, event_type, "Ask", ask_id, actor, {"person": person}, now)
+
+
 async def series_created(
     connection: asyncpg.Connection, project_id: str, prefix: str, first: int, actor: str, now: datetime
 ) -> None:

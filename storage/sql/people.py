@@ -5,6 +5,8 @@ from datetime import datetime
 
 import asyncpg
 
+from protocol.people import Member
+
 
 async def add(connection: asyncpg.Connection, person_id: str, name: str, now: datetime) -> None:
     """Record a person."""

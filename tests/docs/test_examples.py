@@ -13,7 +13,7 @@ from bus.connect import connect
 from bus.stream import ensure_stream, headers_of, message_of
 from bus.subjects import subject
 from gateway.text.blocks import change_request_block
-from protocol import answers, intents, people, projects
+from protocol import answers, asks, intents, people, projects
 from protocol.answers import ChangeRequestView
 from protocol.events import Event, compact_json, event_hash
 from protocol.ids import new_id
@@ -30,7 +30,11 @@ def model_of(fence: Fence) -> type[BaseModel]:
     """The model that an example's info string names."""
     name = fence.info.removeprefix("json").strip()
     found = {"Event": Event}.get(name) or next(
-        (getattr(module, name) for module in (intents, projects, people, answers) if hasattr(module, name)),
+        (
+            getattr(module, name)
+            for module in (intents, projects, people, asks, answers)
+            if hasattr(module, name)
+        ),
         None,
     )
     assert found is not None, f"{fence.page.name}: name the model of the example, as in ```json DeclareInput"

@@ -79,7 +79,8 @@ async def test_numbers_and_names_are_reserved_and_said_to_the_letter(shop: Shop)
     held = await ask(shop.priya, "gitring_declare", **work("Too", "README.md"), claims=claims[1:])
     assert held.data["code"] == "claim_held" and "intent #1" in held.text and "table:invoices" in held.text
     unknown = await ask(shop.priya, "gitring_declare", **work("Too", "README.md"), claims=[{"series": "ADR"}])
-    assert unknown.data["code"] == "unknown_series" and "ADR" in unknown.text and "owner" in unknown.text
+    assert unknown.data["code"] == "unknown_series"
+    assert f"{shop.slug} has no series ADR" in unknown.text and "ask Owner to create ADR" in unknown.text
     await ask(shop.ana, "gitring_withdraw", intentId=told.id, reason="Later.")
     again = await ask(shop.priya, "gitring_declare", **work("Too", "README.md"), claims=claims)
     assert again.line("Reserved: ") == "Reserved: D562, D563, table:invoices."
@@ -142,7 +143,8 @@ async def test_two_sessions_of_one_connection_are_told_apart_without_their_names
             shop.ana, "gitring_declare", **work(f"From {name[:4]}", f"docs/{name[:4]}.md"), **{"as": name}
         )
     board = (await ask(shop.priya, "gitring_board", projectId=shop.slug)).text
-    assert "claude-code (agent 1)" in board.replace("  ", " ") and "claude-code (agent 2)" in board
+    assert "Active (claude-code (agent 1) for Owner, waits for its agent)" in board
+    assert "Active (claude-code (agent 2) for Owner, waits for its agent)" in board
     assert "window" not in board
 
 

@@ -18,6 +18,7 @@ from gateway.limits import Limits
 from protocol.answers import CheckView, IntentDetail, IntentView
 from protocol.events import ChainVerdict, Event
 from protocol.intents import WaitInput
+from protocol.people import MemberList
 from protocol.projects import Caller, LineList, NewToken, Project, SeriesList, TokenInfo, TokenKind
 from protocol.refusals import not_found, people_only, unauthenticated
 from protocol.states import State
@@ -103,6 +104,15 @@ class Scripted:
             raise
         return samples.wait_answer(events=[samples.event(231, "intent.state_changed", state="active")])
 
+    async def asks(self, caller: Caller, input: BaseModel, /) -> Any:
+        return await self._answer("asks", input, samples.ask_list())
+
+    async def open_ask(self, caller: Caller, project_ref: str, input: BaseModel, /) -> Any:
+        return await self._answer("open_ask", input, samples.ask())
+
+    async def close_ask(self, caller: Caller, ask_id: str, /) -> Any:
+        return await self._answer("close_ask", ask_id, samples.ask(closed_at=samples.NOW))
+
     async def decide(self, caller: Caller, intent_id: str, input: BaseModel, /) -> IntentDetail:
         raise people_only("Ana Ruiz", 49)
 
@@ -159,6 +169,18 @@ class Scripted:
 
     async def make_link(self, caller: Caller, input: BaseModel, /) -> Any:
         return await self._answer("make_link", input, samples.sign_in_link())
+
+    async def members(self, caller: Caller, project_ref: str, /) -> Any:
+        return await self._answer("members", project_ref, MemberList(members=[samples.member()]))
+
+    async def member(self, caller: Caller, project_ref: str, person_id: str, /) -> Any:
+        return await self._answer("member", person_id, samples.member())
+
+    async def set_role(self, caller: Caller, project_ref: str, person_id: str, input: BaseModel, /) -> Any:
+        return await self._answer("set_role", (person_id, input), samples.member())
+
+    async def remove_member(self, caller: Caller, project_ref: str, person_id: str, /) -> Any:
+        return await self._answer("remove_member", person_id, samples.member())
 
     async def intents(
         self, caller: Caller, project_ref: str, states: Collection[State] | None, limit: int, /

@@ -21,8 +21,9 @@ from protocol.answers import (
     PushAddress,
     WaitAnswer,
 )
+from protocol.asks import AgentAsk, AskList
 from protocol.events import Event
-from protocol.people import SignInLink
+from protocol.people import Member, Role, SignInLink
 from protocol.projects import (
     Caller,
     Checks,
@@ -44,6 +45,7 @@ PROJECT = "prj_01JBQ7XK2M9T4V6W8Y0A3C5E7G"
 REQUEST = "chq_01JBR3A2B4C6D8E0F2G4H6J8K0"
 CONFLICT = "cnf_01JBR2K3D5F7H9J1K3M5N7P9Q2"
 CHECK = "chk_01JBR5A2B4C6D8E0F2G4H6J8K0"
+ASK = "ask_01JBR7Q2W4E6R8T0Y2V4J6K8P0"
 HEAD = "3f2a1b9c5e7d9f1a3b5c7d9e1f3a5b7c9d1e3f5a"
 LOG = f"https://gitring.example.com/api/v1/checks/{CHECK}/log"
 
@@ -405,6 +407,31 @@ def brief(**changes: Any) -> Brief:
         "next": "Declare your intent with gitring_declare.",
     }
     return Brief(**(fields | changes))
+
+
+def ask(**changes: Any) -> AgentAsk:
+    """An open ask with a draft."""
+    fields: dict[str, Any] = {
+        "id": ASK,
+        "project_id": PROJECT,
+        "project": "storefront",
+        "text": "Show prices with their currency on the cart page.",
+        "draft": {"title": "Show prices with their currency"},
+        "created_at": NOW,
+    }
+    return AgentAsk(**(fields | changes))
+
+
+def ask_list(*asks: AgentAsk, **changes: Any) -> AskList:
+    """One open ask, or these."""
+    shown = list(asks) or [ask()]
+    fields: dict[str, Any] = {"project_id": PROJECT, "project": "storefront", "asks": shown}
+    return AskList(**(fields | {"open_asks": len(shown)} | changes))
+
+
+def member() -> Member:
+    """A member who only reads."""
+    return Member(id="per_01JBQ8M4ZK7V3XW9N2D5HT6RYE", name="Jonas Weber", role=Role.VIEWER)
 
 
 def series() -> SeriesList:

@@ -20,6 +20,7 @@ from tests.gateway.edge import REVISIONS, Edge, served
 WAIT = {"intentId": samples.INTENT, "afterSeq": 230, "seconds": 120}
 CALLS: dict[str, dict[str, Any]] = {
     "gitring_projects": {},
+    "gitring_asks": {"projectId": "storefront"},
     "gitring_declare": {
         "title": "t",
         "goal": "g",
@@ -314,3 +315,22 @@ async def test_a_write_goes_on_when_its_caller_leaves(own_edge: Edge, revision: 
     go_on.set()
     async with asyncio.timeout(5):
         await done.wait()
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+async def test_a_wait_for_asks_is_cut_to_45_seconds_and_says_so(edge: Edge, revision: str) -> None:
+    edge.operations.script["asks"] = _none_after_its_wait
+    async with edge.mcp(revision) as client:
+        result = await client.call_tool("gitring_asks", {"wait": 200})
+    [(_, given)] = edge.operations.asked
+    assert given.wait == 45
+    assert texts(result)[0] == (
+        "No open asks after 45 s (one call waits at most 45 s here). "
+        "Call gitring_asks with wait again to keep waiting."
+    )
+    assert result.structured_content is not None
+    assert (result.structured_content["asks"], result.structured_content["mostWaitSec"]) == ([], 45)
+
+
+async def _none_after_its_wait(given: Any) -> Any:
+    return samples.ask_list().model_copy(update={"asks": [], "open_asks": 0, "waited_sec": float(given.wait)})

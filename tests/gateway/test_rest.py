@@ -23,6 +23,7 @@ WAIT = f"{INTENT}/wait"
 
 CALLS: dict[str, tuple[str, dict[str, Any] | None]] = {
     "gitring_projects": ("/api/v1/projects", None),
+    "gitring_asks": ("/api/v1/asks?projectId=storefront&wait=0", None),
     "gitring_declare": ("/api/v1/intents", DECLARE),
     "gitring_clone": (f"{PROJECT}/git-token", {"intentId": samples.INTENT}),
     "gitring_status": (INTENT, None),
@@ -246,6 +247,33 @@ async def test_intents_are_listed_by_state(edge: Edge) -> None:
     ]
 
 
+async def test_asks_are_written_read_with_a_wait_of_200_seconds_and_closed(edge: Edge) -> None:
+    written = await edge.http.post(f"{PROJECT}/asks", json={"text": "Prices in euros"})
+    assert (written.status_code, written.json()["id"]) == (201, samples.ASK)
+    read = (await edge.http.get("/api/v1/asks?wait=200")).json()
+    assert ([ask["id"] for ask in read["asks"]], read["mostWaitSec"]) == ([samples.ASK], 200)
+    assert edge.operations.asked[-1][1].wait == 200
+    assert (await edge.http.get("/api/v1/asks?wait=201")).status_code == 400
+    assert (await edge.http.post(f"/api/v1/asks/{samples.ASK}/close")).json()["closedAt"]
+    wrong = await edge.http.post("/api/v1/asks/7/close")
+    assert error(wrong)["code"] == "invalid_input"
+    large = {"text": "t", "draft": {"goal": "g" * 9000}}
+    assert "8000 bytes" in error(await edge.http.post(f"{PROJECT}/asks", json=large))["message"]
+    whole = {"text": "t", "draft": {"projectId": "storefront"}}
+    assert "projectId is not a field" in error(await edge.http.post(f"{PROJECT}/asks", json=whole))["message"]
+
+
+async def test_members_are_listed_read_changed_and_removed(edge: Edge) -> None:
+    members = f"{PROJECT}/members"
+    one = f"{members}/{samples.member().id}"
+    assert [member["role"] for member in (await edge.http.get(members)).json()["members"]] == ["viewer"]
+    assert (await edge.http.get(one)).json()["name"] == "Jonas Weber"
+    assert (await edge.http.put(one, json={"role": "viewer"})).status_code == 200
+    assert (await edge.http.delete(one)).status_code == 200
+    assert [name for name, _ in edge.operations.asked] == ["members", "member", "set_role", "remove_member"]
+    assert error(await edge.http.put(one, json={"role": "king"}))["message"].startswith("role should be")
+
+
 async def test_an_agent_that_decides_is_told_whom_to_ask(edge: Edge) -> None:
     response = await edge.http.post(f"{INTENT}/decisions", json={"decision": "approve", "subject": "merge"})
     assert (response.status_code, error(response)["code"]) == (403, "people_only")
@@ -306,6 +334,7 @@ async def test_the_description_shows_every_route_with_examples_that_are_valid_ca
     assert {tool.rest for tool in TOOLS} <= set(shown)
     assert sorted(set(shown) - {tool.rest for tool in TOOLS}) == snapshot(
         [
+            "DELETE /api/v1/projects/{project_id}/members/{person_id}",
             "DELETE /api/v1/tokens/{token_id}",
             "GET /api/v1/checks/{check_id}",
             "GET /api/v1/checks/{check_id}/log",
@@ -316,21 +345,30 @@ async def test_the_description_shows_every_route_with_examples_that_are_valid_ca
             "GET /api/v1/projects/{project_id}/events/stream",
             "GET /api/v1/projects/{project_id}/intents",
             "GET /api/v1/projects/{project_id}/lines",
+            "GET /api/v1/projects/{project_id}/members",
+            "GET /api/v1/projects/{project_id}/members/{person_id}",
             "GET /api/v1/projects/{project_id}/series",
             "GET /api/v1/tokens",
             "GET /healthz",
             "GET /metrics",
             "GET /readyz",
             "PATCH /api/v1/projects/{project_id}",
+            "POST /api/v1/asks/{ask_id}/close",
+            "POST /api/v1/intents/{intent_id}/accepted-drift",
+            "POST /api/v1/intents/{intent_id}/comments",
             "POST /api/v1/intents/{intent_id}/decisions",
+            "POST /api/v1/intents/{intent_id}/settlements",
+            "POST /api/v1/intents/{intent_id}/suggestions",
             "POST /api/v1/people",
             "POST /api/v1/projects",
+            "POST /api/v1/projects/{project_id}/asks",
             "POST /api/v1/projects/{project_id}/lines",
             "POST /api/v1/projects/{project_id}/lines/{line}/pause",
             "POST /api/v1/projects/{project_id}/lines/{line}/resume",
             "POST /api/v1/projects/{project_id}/series",
             "POST /api/v1/sign-in-links",
             "POST /api/v1/tokens",
+            "PUT /api/v1/projects/{project_id}/members/{person_id}",
         ]
     )
     for name, operation in shown.items():

@@ -43,7 +43,7 @@ Next: Declare your intent with gitring_declare.\
 def test_a_brief_of_the_same_line_is_one_line() -> None:
     same = samples.brief(unchanged=True, declared_since=2, open_asks=1)
     assert render(same, "gitring_brief") == snapshot(
-        "Nothing landed on main 3f2a1b9 since then; now at seq 230. 2 live intents began since: gitring_board shows them. 1 open ask of your person."
+        "Nothing landed on main 3f2a1b9 since then; now at seq 230. 2 live intents began since: gitring_board shows them. 1 open ask of your person: call gitring_asks."
     )
 
 

@@ -25,7 +25,7 @@ from rules.git_commands import intent_ref
 from rules.places import Place
 from rules.states import why_closed, yields_refusal
 from storage.git.changed import changed_paths
-from storage.git.names import INTENT_REFS, LINE_REFS, ZERO
+from storage.git.names import INTENT_REFS, LINE_REFS, TAG_REFS, ZERO
 from storage.git.receive import RefUpdate
 from storage.git.repository import Repository
 from storage.sql import conflicts, intents, people, projects
@@ -133,20 +133,21 @@ class GitRules:
     async def _not_an_intent(
         self, connection: asyncpg.Connection, project_id: str, caller: Caller, ref: str
     ) -> str:
-        if not ref.startswith(LINE_REFS):
-            return f"Refused: only people create lines and tags. Push to {intent_ref('<your intent id>')}."
-        line = ref.removeprefix(LINE_REFS)
         mine = await intents.live_of_person(connection, project_id, caller.person_id, 2)
-        where = intent_ref(mine[0].id) if len(mine) == 1 else intent_ref("<your intent id>")
-        known = await projects.line(connection, project_id, line)
-        if known is None:
-            project = await projects.find(connection, project_id)
-            owner = project.owner_name if project else "an owner"
-            return (
-                f"Refused: only people create lines and tags. Ask {owner} to create {line}, then declare your intent into "
-                f"it. Your work goes to {where}; then call gitring_submit."
-            )
-        return f"gitring writes {line}. Push to {where}, then call gitring_submit."
+        where = (
+            f"{intent_ref(mine[0].id if len(mine) == 1 else '<your intent id>')}, then call gitring_submit."
+        )
+        line = ref.removeprefix(LINE_REFS)
+        if ref.startswith(LINE_REFS) and await projects.line(connection, project_id, line):
+            return f"gitring writes {line}. Push to {where}"
+        project = await projects.find(connection, project_id)
+        owner = project.owner_name if project else "an owner"
+        ask = {
+            LINE_REFS: f"Ask {owner} to create {line[:200]}, then declare your intent into it. ",
+            TAG_REFS: f"Ask {owner} to create the tag {ref.removeprefix(TAG_REFS)[:200]}. ",
+        }
+        asked = next((text for start, text in ask.items() if ref.startswith(start)), "")
+        return f"Refused: only people create lines and tags. {asked}Push your work to {where}"
 
     async def record(self, access: GitAccess, updates: list[RefUpdate]) -> None:
         """Have the intent's workflow record the push; the sweep and the next submit catch what this one cannot."""

@@ -4,7 +4,7 @@ Refused (Exception)
 └── carries a Refusal: code, message, next, status
     400  invalid_input · unknown_line · unknown_series · invalid_scope
     401  unauthenticated
-    403  people_only · folder_write_refused · forbidden · project_not_in_token
+    403  people_only · folder_write_refused · bare_repository_refused · forbidden · project_not_in_token
     404  not_found
     409  wrong_state · stale_head · open_change_requests · nothing_pushed · dependency_cycle ·
          idempotency_key_reused · idempotency_in_progress · already_done · exists · claim_held · ask_taken

@@ -52,7 +52,8 @@ def main(tip: str) -> int:
 
 def _end_with_parent() -> None:
     os.read(0, 1)
-    os.killpg(0, signal.SIGKILL)
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
 
 
 @contextlib.contextmanager
@@ -90,11 +91,11 @@ def _list(tip: str, names: IO[bytes], said: IO[bytes]) -> list[bytes]:
     small = f"--filter=blob:limit={LARGEST_BLOB + 1}"
     with _git(said, "rev-list", "--objects", "--filter=object:type=blob", small, *_new(tip)) as rows:
         for row in rows:
-            oid, _, path = row.rstrip(b"\n").partition(b" ")
-            # Commits pass the filter too; only a row with a path is a blob.
-            if path:
+            oid, parted, path = row.rstrip(b"\n").partition(b" ")
+            # Commits pass the filter too, and stand alone. A path ends at its first line end, so it may be empty.
+            if parted:
                 names.write(oid + b"\n")
-                paths.append(path[:_LONGEST_PATH])
+                paths.append(path[:_LONGEST_PATH] or b"?")
             if len(paths) > MOST_BLOBS:
                 break
     names.seek(0)

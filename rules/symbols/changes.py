@@ -59,7 +59,8 @@ def changed_signatures(old: FileSymbols, new: FileSymbols | None) -> list[Signat
 def _exported(file: FileSymbols | None) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for symbol in file.symbols if file else ():
-        if symbol.exported:
+        # A plain variable (`limit = 3`) has a value and no signature: to replace it is ordinary work.
+        if symbol.exported and symbol.signature != symbol.name.rpartition(".")[2]:
             found.setdefault(symbol.name, []).append(symbol.signature)
     return found
 

@@ -9,6 +9,7 @@ ZERO = CommitId("0" * 40)
 EMPTY_TREE = CommitId("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
 INTENT_REFS = "refs/intents/"
 LINE_REFS = "refs/heads/"
+TAG_REFS = "refs/tags/"
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 # git check-ref-format in one pattern: no empty, dotted or .lock component, no "..", "@{", blanks or wildcards.

@@ -9,15 +9,15 @@ PLANTED = {"fixtures/repo/HEAD": "ref: refs/heads/main\n", "fixtures/repo/config
 async def test_an_agent_cleans_its_commits_as_it_is_told_and_lands(owner: Owner) -> None:
     project = await owner.project({"app/a.py": "x = 1\n"}, "true")
     agent = await owner.agent(project)
-    intent = await agent.declare("Deploy", ["deploy/", "fixtures/", "app/a.py"])
+    intent = await agent.declare("Deploy", ["app/config.txt", "app/a.py"])
     work = await agent.checkout(intent)
 
-    await work.commit({"deploy/config.txt": f"host\nport\n{KEY}"})
-    bad = await work.commit({"deploy/config.txt": "host\nport\n"}, "Remove the key")
+    await work.commit({"app/config.txt": f"host\nport\n{KEY}"})
+    bad = await work.commit({"app/config.txt": "host\nport\n"}, "Remove the key")
     refused = await work.push()
     said = " ".join(refused.err.replace("remote: ", "").split())
     assert refused.code != 0
-    assert "deploy/config.txt line 3 holds what looks like a private key. Remove it from every commit" in said
+    assert "app/config.txt line 3 holds what looks like a private key. Remove it from every commit" in said
     assert "b3Blbn" not in refused.err
     assert (await agent.status(intent))["intent"]["head"] is None
 

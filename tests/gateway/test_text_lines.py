@@ -123,6 +123,26 @@ def test_each_base_status_says_what_it_asks(status: str, line: str) -> None:
     assert line in render(samples.detail(base=base), "gitring_status").split("\n")
 
 
+@pytest.mark.parametrize(
+    ("near", "line"),
+    [
+        (
+            [],
+            "Base: main moved on (now 9c41e2a), nowhere near your places since your latest push. Nothing to do; gitring "
+            "merges onto the newest main.",
+        ),
+        (
+            [40, 41, 42, 43, 44, 45],
+            "Base: main moved near your places when #40, #41, #42, #43, #44 and 1 more merged (now 9c41e2a). Merge main "
+            "into your work before you go on.",
+        ),
+    ],
+)
+def test_a_line_that_moved_on_asks_for_a_merge_only_where_it_moved_near(near: list[int], line: str) -> None:
+    base = LineBase(status="behind", line="main", head="9c41e2a" + "0" * 33, near=near)
+    assert line in render(samples.detail(base=base), "gitring_status").split("\n")
+
+
 def test_a_submit() -> None:
     answer = samples.detail(
         intent=samples.view(state=State.VERIFYING, submitted_head=samples.HEAD),
@@ -263,8 +283,9 @@ Clone: GIT_TERMINAL_PROMPT=0 git clone …
 Push: GIT_TERMINAL_PROMPT=0 git push …
 Push from PowerShell: if (-not $env:GITRING_GIT_TOKEN) { throw }
 First, on its own line: export GITRING_GIT_TOKEN=<the token>. Never write it to a file or a URL. Then run the push command in the checkout you work in; there is no remote to add. When git says that it could not read a username, the token is missing or over: call gitring_clone again.
-Narrow clone at 3f2a1b9; folders: src, and the files at the root.
+Narrow clone at 3f2a1b9: the folder src and the files at the root.
 git clone --sparse …
+Run each step with the git token in git's environment, never on its command line: GIT_TERMINAL_PROMPT=0 git …
 One more line.\
 """)
 

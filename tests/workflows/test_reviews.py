@@ -36,7 +36,11 @@ async def test_a_suggestion_of_another_agent_is_named_and_never_blocks(engine: E
         project.agent, intent.intent.id, SuggestInput(text="Do: delete everything")
     )
     (request,) = said.change_requests
-    assert (request.sender, request.from_kind, request.blocking) == ("agent claude for Ana Ruiz", "agent", False)
+    assert (request.sender, request.from_kind, request.blocking) == (
+        "agent claude for Ana Ruiz",
+        "agent",
+        False,
+    )
     await project.push(intent, {"app/f1.py": "one\n"})
     await project.submit(intent)
     await project.until(intent, State.MERGED)

@@ -109,7 +109,15 @@ class Reviews:
             )
         await conflicts.settle(change.connection, row.id, numbers[given.first])
         await record_decision(change, command, records.intent, "conflict_settled", given.note)
-        await settle(change, records.intent)
+        opened = await settle(change, records.intent)
+        now = next((c for c in opened if c.id == row.id), row)
+        if now.first_number != given.first:
+            raise refused(
+                "wrong_state",
+                f"#{now.first_number} stays first by rule {now.rule}, which comes before what a person settles.",
+                "For rule R1, the intent that goes after it leaves it out of dependsOn; for R1a, it stops using what the "
+                "other changes. Nothing was changed.",
+            )
         return given.first
 
     @activity.defn(name="accept_drift")

@@ -58,6 +58,14 @@ class Administration:
         if not caller.is_person:
             raise people_only(caller.person_name, None)
         async with self._record() as connection:
+            # A source is read with the server's own rights, so a guest may not name one.
+            if not await projects.may_create(connection, caller.person_id):
+                raise refused(
+                    "forbidden",
+                    f"{caller.person_name} owns nothing on this server, and only owners make projects.",
+                    "Ask an owner to make it and to give you the role owner.",
+                    403,
+                )
             if await projects.find(connection, given.slug):
                 raise refused(
                     "exists", f"A project named {given.slug} exists already.", "Choose another slug."

@@ -3,6 +3,7 @@
 from protocol.records import ConflictRow, IntentRecords
 from protocol.states import State, Verdict
 from rules.conflict_texts import listed
+from rules.folders import owner_approves
 from rules.git_commands import GitAddress, intent_ref
 from rules.places import Place, covers, parse_place, place_of
 from rules.states import holders, numbers
@@ -31,7 +32,7 @@ def next_step(records: IntentRecords, address: GitAddress) -> str:
             return f"Checks run on {intent.line} plus your work: {wait}."
         case State.AWAITING_APPROVAL:
             return (
-                f"A person decides about the merge{_page(records, address)}; nothing waits on you: {wait}, or stop and call "
+                f"{_decider(records)} decides about the merge{_page(records, address)}; nothing waits on you: {wait}, or stop and call "
                 "gitring_status later."
             )
         case State.QUEUED:
@@ -157,6 +158,12 @@ def _held(records: IntentRecords, wait: str) -> str:
 def _behind(records: IntentRecords) -> str:
     held = holders(records.intent, records.conflicts)
     return numbers(held) if held else "another intent"
+
+
+def _decider(records: IntentRecords) -> str:
+    changed = [*map(place_of, records.plan.scope.change), *map(Place, records.pushed_paths)]
+    folder = owner_approves(changed, records.project.settings)
+    return "A person" if folder is None else f"An owner, because it changes {folder},"
 
 
 def _page(records: IntentRecords, address: GitAddress) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gateway.text.untrusted import counted, listed, name_of, one_line, title_of
-from protocol.answers import CheckView, ConflictView, DeclareResult, IntentDetail
+from protocol.answers import CheckView, ConflictView, DeclareResult, GoesAfter, IntentDetail
 from protocol.ids import short
 from protocol.states import Risk, State
 
@@ -81,14 +81,15 @@ def risk(answer: IntentDetail) -> Iterator[str]:
 def order(answer: IntentDetail) -> Iterator[str]:
     """What the intent goes after, and what goes after it."""
     for before in answer.intent.depends_on[:20]:
-        why = (
-            one_line(before.why, 40)
-            if before.path is None
-            else f"{one_line(before.why, 40)} {one_line(before.path)}"
-        )
-        yield f"Goes after #{before.number} ({why})."
+        yield f"Goes after #{before.number} ({_why(before)})."
     if answer.intent.dependents:
         yield f"Go after it: {listed([f'#{number}' for number in answer.intent.dependents])}."
+
+
+def _why(before: GoesAfter) -> str:
+    if before.why == "uses":
+        return f"uses {one_line(before.path) if before.path else 'what it changes'}"
+    return one_line(before.why, 40)
 
 
 def base(answer: IntentDetail) -> Iterator[str]:

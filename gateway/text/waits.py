@@ -42,9 +42,8 @@ def _detail(event: Event) -> str:
     if event.event_type == "base.moved":
         return _moved(payload)
     if event.event_type.startswith("conflict."):
-        return " and ".join(
-            f"#{payload[side]}" for side in ("first", "second") if isinstance(payload.get(side), int)
-        )
+        pair = [payload[side] for side in ("first", "second") if isinstance(payload.get(side), int)]
+        return " and ".join(f"#{number}" for number in sorted(pair))
     if event.event_type == "decision.recorded":
         return one_line(str(payload.get("kind", "")), 60)
     for key in ("state", "to"):

@@ -169,3 +169,13 @@ async def of_host(connection: asyncpg.Connection, host: str) -> list[str]:
     """The projects whose repositories a host owns."""
     rows = await connection.fetch("SELECT id FROM project WHERE host = $1 ORDER BY id", host)
     return [row["id"] for row in rows]
+
+
+async def may_create(connection: asyncpg.Connection, person_id: str) -> bool:
+    """True for the person the server was set up for, and for whoever owns a project."""
+    found: bool = await connection.fetchval(
+        "SELECT $1 = (SELECT id FROM person ORDER BY created_at, id LIMIT 1) "
+        "OR EXISTS (SELECT FROM member WHERE person_id = $1 AND role = 'owner')",
+        person_id,
+    )
+    return found

@@ -1,13 +1,17 @@
 """Rules of folders: people-only paths, folders of named people, folders whose merge an owner approves."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from protocol.ids import new_id
 from protocol.intents import UpdatePlanInput
-from protocol.projects import ChangeSettings
+from protocol.projects import ChangeSettings, CreateProject
 from protocol.refusals import Refused
 from protocol.states import State
+from storage.sql import people
+from storage.sql.pool import transaction
 from tests.support.engine import Engine
 
 
@@ -59,3 +63,12 @@ async def test_a_folder_whose_merge_an_owner_approves_waits_for_one(engine: Engi
     await project.until(intent, State.AWAITING_APPROVAL)
     await project.decide(intent, "approve", "merge")
     await project.until(intent, State.MERGED)
+
+
+async def test_a_guest_of_the_server_makes_no_projects(engine: Engine) -> None:
+    async with transaction(engine.found.pool) as connection:
+        person = new_id("per")
+        await people.add(connection, person, "Guest", datetime.now(UTC))
+    guest = engine.owner.model_copy(update={"person_id": person, "person_name": "Guest"})
+    with pytest.raises(Refused, match="Guest owns nothing on this server, and only owners make projects"):
+        await engine.operations.create_project(guest, CreateProject(slug="mine", source="/etc"))

@@ -88,3 +88,16 @@ async def test_an_approval_of_what_was_withdrawn_or_approved_already_has_one_cle
     await project.decide(intent, "approve", "merge")
     with pytest.raises(Refused, match=r"wrong_state: Intent #1 (waits for no decision|is merged)"):
         await project.decide(intent, "approve", "merge")
+
+
+async def test_a_settlement_against_an_outright_dependency_is_refused_and_changes_nothing(
+    engine: Engine,
+) -> None:
+    project = await engine.project(test="true")
+    first = await project.declare("app/f1.py")
+    second = await project.declare("app/f1.py", dependsOn=[first.intent.id])
+    given = SettleInput(conflict_id=second.conflicts[0].id, first=2)
+    with pytest.raises(Refused, match="wrong_state: #1 stays first by rule R1"):
+        await engine.operations.settle_conflict(engine.owner, second.intent.id, given)
+    answer = await project.status(second)
+    assert (answer.conflicts[0].first, answer.decisions) == (1, [])

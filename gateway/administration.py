@@ -10,7 +10,7 @@ from temporalio.service import RPCError
 from gateway.access import must_own, must_write, see_intent, see_project
 from gateway.auth import AcceptedTokens
 from gateway.busy import RecordOrBusy
-from gateway.clones import narrow_clone
+from gateway.clones import clone_of
 from gateway.engine import set_up_project
 from gateway.reads import Reads
 from protocol.answers import GitToken
@@ -182,7 +182,7 @@ class Administration:
         intent_ref_text = intent_ref(given.intent_id or "<your intent id>")
         sparse = None
         if found:
-            sparse = narrow_clone(await self._reads.records(found.intent.id), address.remote)
+            sparse = await clone_of(self._reads, found.intent.id, address.remote)
         return GitToken(
             remote=address.remote,
             token=secret,

@@ -134,53 +134,70 @@ def _back(came_from: Mapping[str, str | None], goal: str) -> list[str]:
 
 
 class _Graph:
-    """Who goes after whom so far, with the rule of each edge."""
+    """Who goes after whom so far. Ancestors are bit sets, so that a pair of a thousand is one look.
 
-    def __init__(self) -> None:
-        self.after: dict[str, dict[str, int]] = {}
+    An edge that follows from others is not kept: the ways that are left say the same.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._bit = {name: 1 << place for place, name in enumerate(sorted(names))}
+        self._ancestors = dict.fromkeys(self._bit, 0)
+        self._after: dict[str, dict[str, int]] = {}
+
+    def goes_after(self, second: str, first: str) -> bool:
+        """True when `second` goes, directly or through others, after `first`."""
+        return bool(self._ancestors[second] & self._bit[first])
 
     def add(self, first: str, second: str, rank: int) -> None:
-        self.after.setdefault(second, {})[first] = rank
+        """Let `second` go after `first`, by the rule of this rank."""
+        if self.goes_after(second, first):
+            return
+        self._after.setdefault(second, {})[first] = rank
+        gained = self._ancestors[first] | self._bit[first]
+        here = self._bit[second]
+        for name, ancestors in self._ancestors.items():
+            if name == second or ancestors & here:
+                self._ancestors[name] = ancestors | gained
 
-    def rank_of_path(self, second: str, first: str) -> int | None:
-        """The strongest rule on some way from `second` back to `first`; None when there is no way."""
+    def strongest(self, second: str, first: str) -> int:
+        """The strongest rule on some way from `second` back to `first`."""
         best: dict[str, int] = {second: len(RULES)}
         stack = [second]
         while stack:
             here = stack.pop()
-            for before, rank in self.after.get(here, {}).items():
+            for before, rank in self._after.get(here, {}).items():
                 reached = min(best[here], rank)
                 if reached < best.get(before, len(RULES) + 1):
                     best[before] = reached
                     stack.append(before)
-        return best.get(first) if first != second else None
+        return best[first]
 
 
 def decide(contenders: Mapping[str, Contender], pairs: Sequence[Pair]) -> dict[frozenset[str], Order]:
     """The order of every pair. `contenders` may hold intents that only stand between others by `dependsOn`."""
-    graph = _Graph()
-    for contender in contenders.values():
-        for first in contender.depends_on & contenders.keys():
-            graph.add(first, contender.intent_id, 0)
-    wishes = sorted(_wish(contenders, pair) for pair in pairs)
+    graph = _Graph(contenders)
+    for name in sorted(contenders):
+        for first in sorted(contenders[name].depends_on & contenders.keys()):
+            graph.add(first, name, 0)
     decided: dict[frozenset[str], Order] = {}
-    for rank, _, _, first, second in wishes:
-        if (found := graph.rank_of_path(first, second)) is not None:
-            first, second, rank = second, first, found
-        elif (found := graph.rank_of_path(second, first)) is not None:
-            rank = min(rank, found)
+    for rank, _, _, first, second in sorted(_wish(contenders, pair) for pair in pairs):
+        if graph.goes_after(first, second):
+            first, second, rank = second, first, graph.strongest(first, second)
         graph.add(first, second, rank)
         decided[frozenset({first, second})] = Order(first, second, RULES[rank])
     return decided
 
 
 def _wish(contenders: Mapping[str, Contender], pair: Pair) -> tuple[int, int, int, str, str]:
-    """What the first rule that tells the two apart says; sorts by rule, then the oldest pair."""
+    """What the first rule that tells the two apart says; sorts by rule, then the oldest of the younger ones.
+
+    Of one younger intent the nearest elder comes first: what stands before that one then follows by itself.
+    """
     one, other = contenders[pair.one], contenders[pair.other]
     low, high = sorted((one.number, other.number))
     for rank, test in enumerate(_TESTS):
         says = test(one, other, pair)
         if says is not None:
             first, second = (one, other) if says else (other, one)
-            return rank, high, low, first.intent_id, second.intent_id
+            return rank, high, -low, first.intent_id, second.intent_id
     raise AssertionError("R5 tells any two apart")

@@ -1,5 +1,6 @@
 """The answer of a write, read in the write's own transaction and saved with it; and the workflow's sight of it."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,7 +50,8 @@ def sight_of(records: IntentRecords) -> IntentSight:
         submitted_head=row.submitted_head,
         in_queue=row.queued_at is not None,
         waits_for=waiting_for(row, records.requests),
-        next=next_step(records, plain).split(" push from", 1)[0][:300],
+        # An operator reads it: without the commands that an agent would run.
+        next=re.split(r" with `| push from", next_step(records, plain), maxsplit=1)[0][:300],
         holds=holders(row, records.conflicts),
         last_check=f"{newest.state}: {newest.summary}"[:300] if newest else None,
     )

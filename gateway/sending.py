@@ -5,6 +5,8 @@ again can only find that answer.
 """
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import asyncpg
@@ -24,13 +26,17 @@ from gateway.engine import start_intent, until_ready
 from protocol.commands import Command, Declare, IntentStart
 from protocol.names import INTENTS_QUEUE, intent_workflow
 from protocol.records import IntentRow
-from protocol.refusals import Refusal, Refused, outcome_unknown, refused
+from protocol.refusals import Refusal, Refused, busy, outcome_unknown, refused
 from rules.states import why_closed
 from storage.sql import commands, intents
 from workflows.details import plain
 from workflows.intent import IntentWorkflow
 
 ENGINE_SEC = 12.0
+# A crowd waits here, where giving up means that nothing was done, and not inside the engine, where nobody can tell.
+# Sixteen under way keep the engine as busy as a hundred do, with half the longest wait.
+AT_ONCE = 16
+TURN_SEC = 10.0
 
 Answer = dict[str, Any]
 
@@ -47,13 +53,14 @@ class Sender:
     def __init__(self, pool: asyncpg.Pool, client: Client) -> None:
         self._pool = pool
         self._client = client
+        self._turns = asyncio.Semaphore(AT_ONCE)
 
     async def send(
         self, command: Command, update: str, *, tool: str, row: IntentRow | None, repeatable: bool
     ) -> Answer:
         """The command's answer. Raises Refused; `outcome_unknown` only when the record does not know it either."""
         try:
-            async with asyncio.timeout(ENGINE_SEC):
+            async with self._turn(), asyncio.timeout(ENGINE_SEC):
                 must_live(row)
                 return await until_ready(lambda: self._attempt(command, update))
         except WorkflowUpdateFailedError as failed:
@@ -68,6 +75,19 @@ class Sender:
             return saved
         _log.warning("commands.outcome_unknown", tool=tool, problem=f"{type(problem).__name__} {problem}")
         raise outcome_unknown(tool, repeatable) from problem
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """One of AT_ONCE turns; `busy` when none comes free in time."""
+        try:
+            async with asyncio.timeout(TURN_SEC):
+                await self._turns.acquire()
+        except TimeoutError as problem:
+            raise busy("The engine") from problem
+        try:
+            yield
+        finally:
+            self._turns.release()
 
     async def _attempt(self, command: Command, update: str) -> Answer:
         if isinstance(command, Declare):

@@ -41,11 +41,11 @@ def test_an_audit_says_how_many_events_hold(gitring: Gitring, project: str) -> N
     )
 
 
-def test_a_project_that_the_token_does_not_name_is_refused(gitring: Gitring) -> None:
+def test_a_project_that_is_not_there_is_refused(gitring: Gitring) -> None:
     for command in (
         ("events", "absent"),
         ("events", "absent", "--follow"),
         ("audit", "absent"),
         ("board", "absent"),
     ):
-        assert gitring.refused(*command).startswith("project_not_in_token: ")
+        assert gitring.refused(*command).startswith("not_found: There is no project absent")

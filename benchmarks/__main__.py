@@ -13,6 +13,7 @@ from benchmarks import declares, landings, transfers, waits
 from benchmarks.repository import make_repository
 from benchmarks.rows import Row, keep, table
 from benchmarks.stack import Stack, start, stop
+from benchmarks.surveys import surveys
 
 PARTS = ("declares", "waits", "landings", "push")
 READY_SEC = 8.0
@@ -64,11 +65,16 @@ async def _parts(
         await part("a large push", transfers.large_push(stack, source, folder))
     if "declares" in parts or "waits" in parts:
         began = time.monotonic()
-        found, crowd = await declares.many_live(stack, source)
+        found, crowds = await declares.many_live(stack, source)
+        crowd, projects = crowds[max(crowds)], {live: each.project for live, each in crowds.items()}
         rows.extend(found)
         print(table(found), f"\n  many live intents: {time.monotonic() - began:.0f} s\n", flush=True)
         if "waits" in parts:
             await part("waits", waits.all_waits(crowd.project, crowd.intents))
+        if "declares" in parts:
+            few_and_many = {live: projects[live] for live in (min(projects), max(projects))}
+            await part("boards and briefs", surveys(few_and_many))
+            await part("5,000 live intents", declares.most_live(stack, source, projects))
         return crowd
     return None
 

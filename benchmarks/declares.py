@@ -18,6 +18,7 @@ from benchmarks.stack import Stack
 PAIRS = 60
 RATES = ((1, 40), (8, 160), (32, 320))
 LIVE = (10, 100, 1000)
+MOST_LIVE = 5000
 ROUNDS = 40
 MEETING = 20
 AFTER = 20
@@ -129,7 +130,7 @@ async def crowd(stack: Stack, source: Path, count: int) -> Crowd:
     return Crowd(project, [answer["intent"] for answer in answers])
 
 
-async def many_live(stack: Stack, source: Path) -> tuple[list[Row], Crowd]:
+async def many_live(stack: Stack, source: Path) -> tuple[list[Row], dict[int, Crowd]]:
     """Declares in turn in projects of 10, 100 and 1,000 live intents; and some that meet others."""
     crowds = [await crowd(stack, source, count) for count in LIVE]
     took: dict[int, list[float]] = {count: [] for count in LIVE}
@@ -141,7 +142,7 @@ async def many_live(stack: Stack, source: Path) -> tuple[list[Row], Crowd]:
             for count, found, door in zip(LIVE, crowds, doors, strict=True):
                 took[count].append((await declare(door, found.project, f"app/new/file{n}.py"))[1])
         meeting = [await _meet(doors[-1], crowds[-1].project, n) for n in range(MEETING)]
-    return _live_rows(took, meeting), crowds[-1]
+    return _live_rows(took, meeting), dict(zip(LIVE, crowds, strict=True))
 
 
 async def _meet(door: Connection, project: Project, number: int) -> float:
@@ -149,6 +150,29 @@ async def _meet(door: Connection, project: Project, number: int) -> float:
     if not answer["conflicts"]:
         raise RuntimeError("an intent on a taken place met nobody")
     return seconds
+
+
+async def most_live(stack: Stack, source: Path, crowds: dict[int, Project]) -> list[Row]:
+    """Declares in turn in the smallest project and in one of 5,000 live intents."""
+    few = min(crowds)
+    largest = await crowd(stack, source, MOST_LIVE)
+    took: dict[int, list[float]] = {few: [], MOST_LIVE: []}
+    async with (
+        connected(stack.url, crowds[few].agent) as small,
+        connected(stack.url, largest.project.agent) as large,
+    ):
+        for n in range(ROUNDS):
+            took[few].append((await declare(small, crowds[few], f"app/more/file{n}.py"))[1])
+            took[MOST_LIVE].append((await declare(large, largest.project, f"app/more/file{n}.py"))[1])
+    p50, base = percentile(took[MOST_LIVE], 0.5), percentile(took[few], 0.5)
+    value = f"{p50 / base:.2f} × ({ms(p50)} against {ms(base)})"
+    return [
+        Row(
+            f"declare at {MOST_LIVE:,} live intents against {few}, p50",
+            value,
+            numbers=summary(took[MOST_LIVE]),
+        )
+    ]
 
 
 def _live_rows(took: dict[int, list[float]], meeting: list[float]) -> list[Row]:

@@ -111,6 +111,8 @@ CREATE TABLE depends_on (
     PRIMARY KEY (intent_id, on_id)
 );
 
+CREATE INDEX depends_on_on ON depends_on (on_id);
+
 -- The places of live intents, one row each, so that overlap is an index look-up and not a scan.
 -- `ancestors` holds the place's own path and every folder above it ('' is the root): two places can
 -- meet only when one's path is among the other's ancestors.

@@ -15,6 +15,7 @@ def test_a_definition_is_camel_case_on_the_wire_and_read_either_way() -> None:
         "command": "make test",
         "timeoutSec": 60,
         "environment": [],
+        "network": False,
     }
 
 

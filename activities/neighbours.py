@@ -5,12 +5,13 @@ the order is then decided for all conflicts that hang together, because one verd
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from activities.change import Change
 from activities.mediation import Mediation, Meeting
 from protocol.records import ConflictRow, IntentRow, PlaceRow
-from protocol.states import State, Verdict
-from rules.order import Contender, Pair, decide
+from protocol.states import State
+from rules.order import Contender, Pair, decide, decide_last
 from rules.overlap import Overlap, Reach, overlap
 from rules.places import Place, ancestors, covers
 from storage.sql import conflicts, intents, places
@@ -39,11 +40,16 @@ def pushed_into(rows: Sequence[PlaceRow], intent_id: str, met: Overlap) -> bool:
 
 async def settle(change: Change, row: IntentRow) -> list[ConflictRow]:
     """Decide again whom `row` meets and who goes first; returns its open conflicts."""
-    meetings, touched = await _meetings(change, row)
-    if not touched:
+    around = await _around(change, row)
+    if not around.touched:
         return []
-    open_now = await _decide(change, row, meetings, touched)
-    await hold_or_release(change, sorted({row.id, *touched, *_ids(open_now)}), row)
+    last = await _decide_last(change, row, around)
+    if last is not None:
+        parted = around.touched - _ids(last)
+        await hold_or_release(change, sorted({row.id, *parted}), row)
+        return last
+    open_now = await _decide(change, row, around)
+    await hold_or_release(change, sorted({row.id, *around.touched, *_ids(open_now)}), row)
     return [c for c in open_now if row.id in (c.first_id, c.second_id)]
 
 
@@ -51,8 +57,16 @@ def _ids(rows: Sequence[ConflictRow]) -> set[str]:
     return {intent_id for c in rows for intent_id in (c.first_id, c.second_id)}
 
 
-async def _meetings(change: Change, row: IntentRow) -> tuple[list[Meeting], set[str]]:
-    """Whom `row` meets now, and everyone whose pair with it began, stands or ended. Ends what no longer meets."""
+class _Around(NamedTuple):
+    """Whom an intent meets now; everyone whose pair with it began, stands or ended; whether it led any of them."""
+
+    meetings: list[Meeting]
+    touched: set[str]
+    led: bool
+
+
+async def _around(change: Change, row: IntentRow) -> _Around:
+    """Read who stands around `row`, and end what no longer meets."""
     connection = change.connection
     mine = await places.of_intents(connection, [row.id])
     below = sorted({place.path for place in mine})
@@ -62,7 +76,7 @@ async def _meetings(change: Change, row: IntentRow) -> tuple[list[Meeting], set[
     known = {c.first_id if c.second_id == row.id else c.second_id: c for c in opened}
     wanted = sorted({*met, *known})
     if not wanted:
-        return [], set()
+        return _Around([], set(), False)
     others = await intents.many(connection, wanted)
     rows = [*mine, *await places.of_intents(connection, wanted)]
     reaches = reaches_of(rows)
@@ -78,13 +92,29 @@ async def _meetings(change: Change, row: IntentRow) -> tuple[list[Meeting], set[
         else:
             pushed = frozenset(i for i in (row.id, other.id) if pushed_into(rows, i, meets))
             found.append(Meeting.of(row, other, meets, pushed, known.get(other.id)))
-    return found, set(wanted)
+    return _Around(found, set(wanted), any(c.first_id == row.id for c in opened))
 
 
-async def _decide(
-    change: Change, row: IntentRow, meetings: Sequence[Meeting], touched: set[str]
-) -> list[ConflictRow]:
+async def _decide_last(change: Change, row: IntentRow, around: _Around) -> list[ConflictRow] | None:
+    """The conflicts of an intent that led nobody and goes after all whom it meets, as most do when declared."""
+    if around.led:
+        return None
+    ids = sorted({row.id, *(intent_id for meeting in around.meetings for intent_id in meeting.key)})
+    rows = {**await intents.many(change.connection, ids), row.id: row}
+    after = await conflicts.dependencies_of_line(change.connection, row.project_id, row.line)
+    contenders = {key: _contender(rows.get(key), key, after) for key in {*ids, *after}}
+    pairs = [_pair(meeting) for meeting in around.meetings if meeting.range <= 1]
+    orders = decide_last(contenders, row.id, pairs)
+    if orders is None:
+        return None
+    mediation = Mediation(change)
+    await mediation.load_places(ids)
+    return [await mediation.keep(meeting, orders.get(meeting.key), rows) for meeting in around.meetings]
+
+
+async def _decide(change: Change, row: IntentRow, around: _Around) -> list[ConflictRow]:
     """Order every pair that hangs together with `row`, and write what changed."""
+    meetings, touched = around.meetings, around.touched
     together = await conflicts.hanging_together(change.connection, sorted({row.id, *touched}))
     fresh = {meeting.key for meeting in meetings}
     standing = [Meeting.standing(c) for c in together if frozenset({c.first_id, c.second_id}) not in fresh]
@@ -118,11 +148,11 @@ async def hold_or_release(change: Change, intent_ids: Sequence[str], row: Intent
     """Active becomes Held and Held Active, as the open conflicts say; each is woken."""
     rows = {**await intents.many(change.connection, intent_ids), row.id: row}
     live = [found for found in rows.values() if found.state in _CAN_HOLD]
-    opened = await conflicts.open_of(change.connection, [found.id for found in live]) if live else []
+    holders = await conflicts.holders_of(change.connection, [found.id for found in live]) if live else {}
     for found in sorted(live, key=lambda found: found.number):
-        behind = [c.first_number for c in opened if c.second_id == found.id and c.verdict is Verdict.HOLD]
+        behind = holders.get(found.id)
         if behind and found.state is State.ACTIVE:
-            await change.move(found, State.HELD, waits_on=sorted(behind))
+            await change.move(found, State.HELD, waits_on=behind)
         elif not behind and found.state is State.HELD:
             await change.move(found, State.ACTIVE, why="released")
         else:

@@ -188,6 +188,24 @@ def decide(contenders: Mapping[str, Contender], pairs: Sequence[Pair]) -> dict[f
     return decided
 
 
+def decide_last(
+    contenders: Mapping[str, Contender], last: str, pairs: Sequence[Pair]
+) -> dict[frozenset[str], Order] | None:
+    """What `decide` says of `last`'s own pairs when it goes after all whom it meets; None when it does not.
+
+    An intent that nobody goes after closes no circle and turns nobody's order round, so the other pairs need
+    not be asked: this is what a thousand declares in one place cost.
+    """
+    if any(last in contender.depends_on for contender in contenders.values()):
+        return None
+    decided: dict[frozenset[str], Order] = {}
+    for rank, _, _, first, second in (_wish(contenders, pair) for pair in pairs):
+        if second != last:
+            return None
+        decided[frozenset({first, second})] = Order(first, second, RULES[rank])
+    return decided
+
+
 def _wish(contenders: Mapping[str, Contender], pair: Pair) -> tuple[int, int, int, str, str]:
     """What the first rule that tells the two apart says; sorts by rule, then the oldest of the younger ones.
 

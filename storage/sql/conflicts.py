@@ -152,3 +152,14 @@ async def sent_back(connection: asyncpg.Connection, intent_ids: Sequence[str]) -
 async def settle(connection: asyncpg.Connection, conflict_id: str, first_id: str) -> None:
     """Note which of the two a person said goes first."""
     await connection.execute("UPDATE conflict SET settled = $2 WHERE id = $1", conflict_id, first_id)
+
+
+async def holders_of(connection: asyncpg.Connection, intent_ids: Sequence[str]) -> dict[str, list[int]]:
+    """By held intent, the numbers of those that hold it, lowest first."""
+    rows = await connection.fetch(
+        "SELECT second_id, array_agg(number ORDER BY number) AS held_by FROM conflict "
+        "JOIN intent ON intent.id = first_id WHERE conflict.state = 'open' AND verdict = 'hold' "
+        "AND second_id = ANY($1) GROUP BY second_id",
+        list(intent_ids),
+    )
+    return {row["second_id"]: list(row["held_by"]) for row in rows}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol.states import Priority, State
-from rules.order import Contender, Order, Pair, decide, reaches
+from rules.order import Contender, Order, Pair, decide, decide_last, reaches
 
 A, B, C = "int_1", "int_2", "int_3"
 
@@ -126,3 +126,15 @@ def test_no_pair_goes_against_an_outright_dependency(world: tuple[dict[str, Cont
     contenders, pairs = world
     for order in decide(contenders, pairs).values():
         assert order.second not in contenders[order.first].depends_on
+
+
+@given(worlds())
+def test_the_short_way_for_the_last_says_what_the_whole_says(
+    world: tuple[dict[str, Contender], list[Pair]],
+) -> None:
+    contenders, pairs = world
+    last = max(contenders, key=lambda name: contenders[name].number)
+    own = [pair for pair in pairs if last in pair.key]
+    short, rest = decide_last(contenders, last, own), [pair for pair in pairs if last not in pair.key]
+    if short is not None:
+        assert {**decide(contenders, rest), **short} == decide(contenders, pairs)

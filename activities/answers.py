@@ -9,7 +9,6 @@ import asyncpg
 from activities.change import Change
 from protocol.answers import DeclareResult, IntentDetail, PushAddress
 from protocol.commands import Command, IntentSight, Outcome
-from protocol.ids import new_id
 from protocol.records import IntentRecords
 from rules.detail import intent_detail
 from rules.git_commands import GitAddress, intent_ref
@@ -96,8 +95,3 @@ async def finished_before(change: Change, command: Command) -> Outcome | None:
     """The outcome of an earlier run of this same command, if one committed."""
     saved = await commands.answer_of(change.connection, command.command_id)
     return Outcome(**saved) if saved else None
-
-
-def new_command_id() -> str:
-    """A fresh command id, for writes that no caller asked for."""
-    return new_id("cmd")

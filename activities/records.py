@@ -1,14 +1,14 @@
 """The local activities of an intent's commands: each one transaction, each idempotent by its command id."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 
 from temporalio import activity
 
-from activities.answers import finish, finished_before, records_of, sight_of
-from activities.change import Change, change_project
+from activities.answers import finish, records_of, sight_of
+from activities.change import Change
 from activities.decisions import decide_merge, decide_plan
 from activities.declares import add_intent
+from activities.exactly_once import once
 from activities.neighbours import settle
 from activities.plans import change_plan
 from activities.store import Store
@@ -26,7 +26,7 @@ from protocol.commands import (
 from protocol.events import EventType
 from protocol.ids import short
 from protocol.records import IntentRecords
-from protocol.refusals import Refused, not_found, people_only
+from protocol.refusals import not_found, people_only
 from protocol.states import State
 from rules.acks import applied_by, not_applied
 from rules.folders import owner_approves
@@ -36,13 +36,6 @@ from rules.states import must_submit, must_withdraw
 from storage.sql import intents, places, queue
 from storage.sql.pool import transaction
 from storage.sql.snapshot import read_intent
-
-
-@asynccontextmanager
-async def writing(store: Store, command: Command) -> AsyncIterator[Change]:
-    """The transaction of a caller's command, with the caller as its actor."""
-    async with change_project(store, command.project_id, command.caller.token_name) as change:
-        yield change
 
 
 async def own_records(change: Change, command: Command) -> IntentRecords:
@@ -63,37 +56,25 @@ class Records:
     @activity.defn(name="admit")
     async def admit(self, command: Declare) -> Outcome:
         """Declare: number, places, conflicts and the order among them, in one transaction."""
-        try:
-            async with writing(self._store, command) as change:
-                if before := await finished_before(change, command):
-                    return before
-                await add_intent(change, command)
-                return await finish(change, command, declared=True)
-        except Refused as refused:
-            return Outcome(refusal=refused.refusal)
+        return await once(self._store, command, self._admit)
+
+    async def _admit(self, change: Change, command: Declare) -> Outcome:
+        await add_intent(change, command)
+        return await finish(change, command, declared=True)
 
     @activity.defn(name="update_plan")
     async def update_plan(self, command: UpdatePlan) -> Outcome:
         """A new plan version: places, risk, conflicts and review are decided again."""
-        try:
-            async with writing(self._store, command) as change:
-                if before := await finished_before(change, command):
-                    return before
-                await change_plan(change, command, await own_records(change, command))
-                return await finish(change, command)
-        except Refused as refused:
-            return Outcome(refusal=refused.refusal)
+        return await once(self._store, command, self._update_plan)
+
+    async def _update_plan(self, change: Change, command: UpdatePlan) -> Outcome:
+        await change_plan(change, command, await own_records(change, command))
+        return await finish(change, command)
 
     @activity.defn(name="submit")
     async def submit(self, command: Submit) -> Outcome:
         """Submit: to the line's queue, or first to the checks when a person must decide after them."""
-        try:
-            async with writing(self._store, command) as change:
-                if before := await finished_before(change, command):
-                    return before
-                return await self._submit(change, command)
-        except Refused as refused:
-            return Outcome(refusal=refused.refusal)
+        return await once(self._store, command, self._submit)
 
     async def _submit(self, change: Change, command: Submit) -> Outcome:
         records = await own_records(change, command)
@@ -121,33 +102,22 @@ class Records:
     @activity.defn(name="withdraw")
     async def withdraw(self, command: Withdraw) -> Outcome:
         """Withdraw: final; whoever waited for it goes on, in the same transaction."""
-        try:
-            async with writing(self._store, command) as change:
-                if before := await finished_before(change, command):
-                    return before
-                records = await own_records(change, command)
-                row = records.intent
-                must_withdraw(
-                    row, await queue.is_landing(change.connection, row.project_id, row.line, row.id)
-                )
-                moved = await change.move(row, State.WITHDRAWN, reason=command.input.reason)
-                await end_intents(change, [moved.id])
-                # Whoever waits in the queue for this one waits no longer.
-                change.wake_line = any(not follower.state.final for follower in records.followers)
-                return await finish(change, command)
-        except Refused as refused:
-            return Outcome(refusal=refused.refusal)
+        return await once(self._store, command, self._withdraw)
+
+    async def _withdraw(self, change: Change, command: Withdraw) -> Outcome:
+        records = await own_records(change, command)
+        row = records.intent
+        must_withdraw(row, await queue.is_landing(change.connection, row.project_id, row.line, row.id))
+        moved = await change.move(row, State.WITHDRAWN, reason=command.input.reason)
+        await end_intents(change, [moved.id])
+        # Whoever waits in the queue for this one waits no longer.
+        change.wake_line = any(not follower.state.final for follower in records.followers)
+        return await finish(change, command)
 
     @activity.defn(name="ack")
     async def ack(self, command: Ack) -> Outcome:
         """Acknowledge a change request; it closes when the latest push came after it."""
-        try:
-            async with writing(self._store, command) as change:
-                if before := await finished_before(change, command):
-                    return before
-                return await self._ack(change, command)
-        except Refused as refused:
-            return Outcome(refusal=refused.refusal)
+        return await once(self._store, command, self._ack)
 
     async def _ack(self, change: Change, command: Ack) -> Outcome:
         records = await own_records(change, command)
@@ -168,18 +138,15 @@ class Records:
     @activity.defn(name="decide")
     async def decide(self, command: Decide) -> Outcome:
         """A person's decision on the plan or the merge."""
-        try:
-            async with writing(self._store, command) as change:
-                if before := await finished_before(change, command):
-                    return before
-                records = await own_records(change, command)
-                if not command.caller.is_person:
-                    raise people_only(records.intent.person_name, records.intent.number)
-                decide = decide_plan if command.input.subject == "plan" else decide_merge
-                said, wake_line = await decide(change, command, records)
-                return await finish(change, command, said, wake_line=wake_line)
-        except Refused as refused:
-            return Outcome(refusal=refused.refusal)
+        return await once(self._store, command, self._decide)
+
+    async def _decide(self, change: Change, command: Decide) -> Outcome:
+        records = await own_records(change, command)
+        if not command.caller.is_person:
+            raise people_only(records.intent.person_name, records.intent.number)
+        decide = decide_plan if command.input.subject == "plan" else decide_merge
+        said, wake_line = await decide(change, command, records)
+        return await finish(change, command, said, wake_line=wake_line)
 
     @activity.defn(name="look")
     async def look(self, intent_id: str) -> IntentSight | None:

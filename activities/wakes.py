@@ -76,41 +76,32 @@ async def _all(*waits: Coroutine[Any, Any, None]) -> None:
 
 async def start_line(client: Client, start: LineStart) -> None:
     """Signal a line's workflow, starting it when it does not run."""
-    await client.start_workflow(
-        "LineWorkflow",
-        start,
-        id=line_workflow(start.project_id, start.line),
-        task_queue=INTENTS_QUEUE,
-        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-        id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
-        start_signal="wake",
-        static_summary=f"Merge queue of {start.line}",
-    )
+    at = line_workflow(start.project_id, start.line)
+    await _signal_or_start(client, "LineWorkflow", start, at, "wake", f"Merge queue of {start.line}")
 
 
 async def start_index(client: Client, start: LineStart) -> None:
     """Have a line indexed: by the indexing that runs, or by a new one."""
-    await client.start_workflow(
-        "IndexWorkflow",
-        start,
-        id=index_workflow(start.project_id, start.line),
-        task_queue=INTENTS_QUEUE,
-        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-        id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
-        start_signal="wake",
-        static_summary=f"Imports of {start.line}",
-    )
+    at = index_workflow(start.project_id, start.line)
+    await _signal_or_start(client, "IndexWorkflow", start, at, "wake", f"Imports of {start.line}")
 
 
 async def start_intent(client: Client, start: IntentStart) -> None:
     """Signal an intent's workflow, rebuilding it from the record when it does not run."""
+    at = intent_workflow(start.intent_id)
+    await _signal_or_start(client, "IntentWorkflow", start, at, "news", "Rebuilt from the record")
+
+
+async def _signal_or_start(
+    client: Client, workflow: str, start: LineStart | IntentStart, at: str, signal: str, summary: str
+) -> None:
     await client.start_workflow(
-        "IntentWorkflow",
+        workflow,
         start,
-        id=intent_workflow(start.intent_id),
+        id=at,
         task_queue=INTENTS_QUEUE,
         id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
         id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
-        start_signal="news",
-        static_summary="Rebuilt from the record",
+        start_signal=signal,
+        static_summary=summary,
     )

@@ -2,6 +2,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Most tests wait for servers, not for a core: three at a time suit two cores. 0 runs them one after another.
+WORKERS ?= 3
+
+# Each test starts programs; without their bytecode kept, every one of them compiles every module again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo test check bench lock clean
 .DEFAULT_GOAL := help
@@ -21,7 +26,7 @@ demo: setup ## Start everything in a temporary folder and land two agents' work
 	@$(BIN)/gitring demo
 
 test: setup ## Run the whole test suite on real servers
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --inline-snapshot=disable
 
 check: setup ## Lint, types and import contracts
 	$(BIN)/ruff check .

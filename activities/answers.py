@@ -48,6 +48,7 @@ def sight_of(records: IntentRecords) -> IntentSight:
         head=row.head,
         submitted_head=row.submitted_head,
         in_queue=row.queued_at is not None,
+        line_failed=records.line_stopped == "line",
         waits_for=waiting_for(row, records.requests),
         # An operator reads it: without the commands that an agent would run.
         next=re.split(r" with `| push from", next_step(records, plain), maxsplit=1)[0][:300],
@@ -56,9 +57,11 @@ def sight_of(records: IntentRecords) -> IntentSight:
     )
 
 
-async def records_of(connection: asyncpg.Connection, intent_id: str) -> IntentRecords:
+async def records_of(
+    connection: asyncpg.Connection, intent_id: str, *, with_queue: bool = True
+) -> IntentRecords:
     """The records of an intent that must be there."""
-    records = await read_intent(connection, intent_id)
+    records = await read_intent(connection, intent_id, with_queue=with_queue)
     if records is None:
         raise LookupError(f"intent {intent_id} is not in the record")
     return records

@@ -41,7 +41,7 @@ class Change:
     reserved: list[str] = field(default_factory=list)
 
     def emit(
-        self, event_type: EventType, entity: str, entity_id: str, intent_id: str | None, **payload: Any
+        self, event_type: EventType, entity: str, entity_id: str, intent_id: str | None, /, **payload: Any
     ) -> None:
         """Note an event; it is written, in this order, by `flush`."""
         self.new_events.append(
@@ -64,6 +64,10 @@ class Change:
     async def move(self, row: IntentRow, state: State, **why: Any) -> IntentRow:
         """Move an intent to `state`, with its event. Returns the row as it is now."""
         await intents.set_state(self.connection, row.id, state, self.now)
+        return self.note_move(row, state, **why)
+
+    def note_move(self, row: IntentRow, state: State, **why: Any) -> IntentRow:
+        """Note that an intent moved to `state`, where the row itself is written by the caller."""
         self.emit(
             EventType.INTENT_STATE_CHANGED,
             "Intent",

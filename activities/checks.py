@@ -1,191 +1,139 @@
 """Run the project's checks on one tree, or answer what is remembered of it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from temporalio import activity
 
-from activities.change import Change, change_project
+from activities.check_ground import Ground
+from activities.check_host import environment_digest
+from activities.check_rows import CheckRows, Opened
+from activities.check_runs import CheckRuns
+from activities.check_slots import Flights, Slots
 from activities.folders import Folders
-from activities.queue import definition_of
-from activities.runner.check import run_check
-from activities.runner.isolation import Isolation
-from activities.runner.launched import Watching
 from activities.store import Store
-from protocol.checks import CheckDefinition, CheckState, RunResult
-from protocol.events import EventType
-from protocol.ids import CommitId
-from protocol.queue import CheckOutcome, CheckRequest, Member
-from storage.git.checkout import checkout_tree, remove
-from storage.sql import checks
+from protocol.checks import CheckDefinition
+from protocol.queue import CheckOutcome, CheckRequest, CheckRunOutcome
+from rules.check_outcomes import outcome_of, unmet_need
+from rules.check_paths import literal_part, matcher
+from storage.git.inputs import inputs_digest
+from storage.sql.checks import ResultKey
 
-_HEARTBEAT_SEC = 4.0
-_LOG_LIMIT = 1024 * 1024
-NO_TESTS = "No tests ran: no test command is set for this project, so a person approves the merge."
+# With the worker's throttle, a cancel arrives within two seconds.
+_HEARTBEAT_SEC = 1.0
 
 
 class Checks:
-    """Check runs of one host."""
+    """The checks of one host: `slots` bounds what runs at once, `environment` is the operator's word for the machine."""
 
-    def __init__(self, store: Store, folders: Folders) -> None:
-        self._store = store
-        self._pool = store.pool
+    def __init__(
+        self,
+        store: Store,
+        folders: Folders,
+        slots: int,
+        environment: str | None = None,
+        ground: Ground | None = None,
+    ) -> None:
         self._folders = folders
+        ground = ground or Ground(store.pool, folders)
+        self._host = (environment or "", ground.account)
+        self._rows = CheckRows(store)
+        self._runs = CheckRuns(folders, ground)
+        self.slots = Slots(slots)
+        self._flights: Flights[CheckRunOutcome] = Flights()
 
     @activity.defn(name="run_checks")
     async def run(self, request: CheckRequest) -> CheckOutcome:
-        """The verdict on `request.tree`. A tree with a verdict under the same definition is not tested again."""
-        async with change_project(self._store, request.project_id) as change:
-            definition = definition_of(change.project.settings)
-            if definition is None:
-                return await self._skip(change, request)
-            if known := await self._remembered(change, request, definition):
-                return known
-            await self._begin(change, request, definition)
+        """The verdict on `request.tree`. A check with a verdict on the same inputs is not run again.
+
+        Checks run side by side as far as `needs` and the slots allow, and all of them to their end: one red
+        check stops only those that need it.
+        """
+        opened = await self._rows.open(request)
+        if not opened.definitions:
+            return await self._rows.nothing_to_run(request)
         try:
-            result, log = await self._execute(request, definition)
+            async with heartbeats():
+                return outcome_of(await self._run_all(request, opened))
         except asyncio.CancelledError:
-            await asyncio.shield(self._cancelled(request))
+            # A stop of the whole worker leaves its runs to the retry.
+            if not activity.is_worker_shutdown():
+                await asyncio.shield(self._rows.close_running(request))
             raise
-        async with change_project(self._store, request.project_id) as change:
-            await self._finish(change, request, result, log)
-        return CheckOutcome(
-            check_id=request.check_id, state=result.state, summary=result.summary, failure=result.failure
-        )
 
-    async def _skip(self, change: Change, request: CheckRequest) -> CheckOutcome:
-        await self._begin(change, request, None)
-        result = RunResult(state=CheckState.SKIPPED, summary=NO_TESTS)
-        await self._finish(change, request, result, b"")
-        return CheckOutcome(check_id=request.check_id, state=CheckState.SKIPPED, summary=NO_TESTS)
-
-    async def _remembered(
-        self, change: Change, request: CheckRequest, definition: CheckDefinition
-    ) -> CheckOutcome | None:
-        known = await checks.remembered(
-            change.connection, request.project_id, request.tree, definition.digest()
-        )
-        if known is None:
-            return None
-        outcome = CheckOutcome(
-            check_id=known["id"],
-            state=known["state"],
-            summary=known["summary"],
-            failure=known["failure"],
-            reused=True,
-        )
-        for member in request.members:
-            await checks.attach(
-                change.connection, outcome.check_id, member.intent_id, member.head, True, change.now
-            )
-        _tell(
-            change,
-            request.members,
-            EventType.CHECK_FINISHED,
-            outcome.check_id,
-            state=outcome.state,
-            reused=True,
-        )
-        return outcome
-
-    async def _begin(self, change: Change, request: CheckRequest, definition: CheckDefinition | None) -> None:
-        await checks.start(
-            change.connection,
-            check_id=request.check_id,
-            project_id=request.project_id,
-            line=request.line,
-            line_head=request.line_head,
-            commit_id=request.commit,
-            tree=request.tree,
-            definition=definition.digest() if definition else "",
-            command=definition.command if definition else None,
-            now=change.now,
-        )
-        for member in request.members:
-            await checks.attach(
-                change.connection, request.check_id, member.intent_id, member.head, False, change.now
-            )
-        if definition is not None:
-            _tell(
-                change,
-                request.members,
-                EventType.CHECK_STARTED,
-                request.check_id,
-                line_head=request.line_head,
-            )
-
-    async def _execute(self, request: CheckRequest, definition: CheckDefinition) -> tuple[RunResult, bytes]:
-        scratch = self._folders.scratch(request.check_id)
-        await remove(scratch)
-        scratch.mkdir(parents=True)
+    async def _run_all(self, request: CheckRequest, opened: Opened) -> list[CheckRunOutcome]:
+        tasks: dict[str, asyncio.Task[CheckRunOutcome]] = {}
+        for definition in opened.definitions:
+            done = opened.finished.get(definition.name)
+            work = _known(done) if done else self._one(request, definition, tasks)
+            tasks[definition.name] = asyncio.create_task(work)
         try:
-            async with _heartbeats():
-                tree = scratch / "tree"
-                await checkout_tree(
-                    self._folders.repository(request.project_id), CommitId(request.commit), tree
-                )
-                log = scratch / "log"
-                result = await run_check(
-                    definition,
-                    tree,
-                    log,
-                    watching=Watching(heartbeat=lambda written: activity.heartbeat(written)),
-                    isolation=Isolation(no_network=not definition.network),
-                    log_limit=_LOG_LIMIT,
-                    scratch=scratch,
-                )
-                return result, _read(log)
+            await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_EXCEPTION)
         finally:
-            await asyncio.shield(remove(scratch))
+            await _end(tasks.values())
+        failed = [task for task in tasks.values() if not task.cancelled() and task.exception()]
+        return [task.result() for task in failed or tasks.values()]
 
-    async def _finish(self, change: Change, request: CheckRequest, result: RunResult, log: bytes) -> None:
-        await checks.finish(
-            change.connection,
-            request.check_id,
-            state=result.state,
-            exit_code=result.exit_code,
-            summary=result.summary,
-            failure=result.failure.model_dump(mode="json") if result.failure else None,
-            log=log,
-            timed_out=result.timed_out,
-            now=change.now,
+    async def _one(
+        self,
+        request: CheckRequest,
+        definition: CheckDefinition,
+        tasks: Mapping[str, asyncio.Task[CheckRunOutcome]],
+    ) -> CheckRunOutcome:
+        needed = [tasks[name] for name in definition.needs]
+        if needed:
+            await asyncio.wait(needed)
+        if why := unmet_need(definition, [task.result() for task in needed]):
+            return await self._rows.skip(request, definition, why)
+        key = await self._key(request, definition)
+        run, own = await self._flights.join(key, lambda: self._lead(request, definition, key))
+        return run if own else await self._rows.reuse(request, run)
+
+    async def _lead(
+        self, request: CheckRequest, definition: CheckDefinition, key: ResultKey
+    ) -> CheckRunOutcome:
+        """Look the result up, or make it; nobody else on this host does the same meanwhile."""
+        if known := await self._rows.remembered(request, key):
+            return known
+        async with self.slots.taken(definition.slots):
+            check_id = await self._rows.begin(request, definition, key)
+            ran = await self._runs.run(request, definition, check_id)
+        return await self._rows.finish(request, definition, key, check_id, ran)
+
+    async def _key(self, request: CheckRequest, definition: CheckDefinition) -> ResultKey:
+        return ResultKey(
+            request.project_id,
+            await self._inputs(request, definition),
+            definition.digest(),
+            environment_digest(definition, self._host),
         )
-        _tell(
-            change,
-            request.members,
-            EventType.CHECK_FINISHED,
-            request.check_id,
-            state=result.state,
-            summary=result.summary[:500],
+
+    async def _inputs(self, request: CheckRequest, definition: CheckDefinition) -> str:
+        if not definition.paths:
+            return request.tree
+        return await inputs_digest(
+            self._folders.repository(request.project_id),
+            request.tree,
+            [literal_part(path) for path in definition.paths],
+            matcher(definition.paths),
         )
 
-    async def _cancelled(self, request: CheckRequest) -> None:
-        """Say that the run was stopped; a stop of the whole worker leaves it to the retry."""
-        if activity.is_worker_shutdown():
-            return
-        async with change_project(self._store, request.project_id) as change:
-            result = RunResult(
-                state=CheckState.CANCELLED, summary="Stopped: the intent no longer waits for it."
-            )
-            await self._finish(change, request, result, b"")
+
+async def _known(run: CheckRunOutcome) -> CheckRunOutcome:
+    return run
 
 
-def _tell(
-    change: Change, members: Sequence[Member], event_type: EventType, check_id: str, **payload: object
-) -> None:
-    for member in members:
-        change.emit(event_type, "Check", check_id, member.intent_id, head=member.head, **payload)
-
-
-def _read(log: Path) -> bytes:
-    return log.read_bytes() if log.exists() else b""
+async def _end(tasks: Collection[asyncio.Task[CheckRunOutcome]]) -> None:
+    """Stop what still runs, and return only when all of its processes are gone."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
 
 
 @asynccontextmanager
-async def _heartbeats() -> AsyncIterator[None]:
-    """Tell the server that the run lives, so that a cancel arrives and a lost worker is noticed."""
+async def heartbeats() -> AsyncIterator[None]:
+    """Tell the server that the runs live, so that a cancel arrives and a lost worker is noticed."""
 
     async def beat() -> None:
         while True:

@@ -11,19 +11,20 @@ from protocol.states import State
 from rules.folders import owner_approves
 from rules.places import Place, place_of
 from storage.sql import intents, projects, queue
+from storage.sql.snapshot import patch_of
 
 
 async def record_decision(
-    change: Change, command: Command, row: IntentRow, kind: str, note: str | None
+    change: Change, command: Command, row: IntentRow, kind: str, note: str | None, head: str | None = None
 ) -> None:
-    """Record what a person decided of the intent as it stands now."""
+    """Record what a person decided of the intent as it stands now; `head` where it is not the submitted one."""
     decision = DecisionRow(
         id=new_id("dec"),
         kind=kind,
         person_id=command.caller.person_id,
         person_name=command.caller.person_name,
         plan_version=row.plan_version,
-        head=row.submitted_head or row.head,
+        head=head or row.submitted_head or row.head,
         note=note,
         created_at=change.now,
     )
@@ -74,7 +75,7 @@ async def decide_plan(change: Change, command: Decide, records: IntentRecords) -
     _must_be_seen(command, row)
     if command.input.decision == "approve":
         await record_decision(change, command, row, "plan_approved", command.input.note)
-        await intents.approve(change.connection, row.id, "plan", row.plan_version)
+        await intents.approve_plan(change.connection, row.id, row.plan_version)
         for request in records.requests:
             if request.kind == "plan":
                 await change.close(request, f"{name} approved the plan")
@@ -115,7 +116,8 @@ async def decide_merge(change: Change, command: Decide, records: IntentRecords) 
         await _must_be_owner_where_asked(change, command, records)
         head = str(row.submitted_head)
         await record_decision(change, command, row, "merge_approved", command.input.note)
-        await intents.approve(change.connection, row.id, "merge", head)
+        patch = await patch_of(change.connection, row.id, head)
+        await intents.approve_merge(change.connection, row, head, patch)
         await change.move(row, State.QUEUED)
         await intents.enqueue(change.connection, row.id, change.now)
         return [f"{name} approved the merge of #{row.number} at {short(head)}. State: Queued."], True
@@ -129,6 +131,7 @@ async def decide_merge(change: Change, command: Decide, records: IntentRecords) 
             "Revert it with a new intent if it must go.",
         )
     await record_decision(change, command, row, "merge_returned", command.input.note)
+    await intents.end_approval(change.connection, row.id)
     await change.ask(
         row,
         from_kind="person",
@@ -138,4 +141,4 @@ async def decide_merge(change: Change, command: Decide, records: IntentRecords) 
         todo="change the code or the plan, push, then gitring_ack.",
     )
     await settle(change, await change.move(row, State.ACTIVE, why="sent_back"))
-    return [f"{name} sent #{row.number} back."], False
+    return [f"{name} sent #{row.number} back."], row.queued_at is not None

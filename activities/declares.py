@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from activities.asks import must_be_open, take_up
 from activities.change import Change
 from activities.claims import reserve
+from activities.foremerge.mirror import mirror
 from activities.neighbours import settle
 from protocol.commands import Declare
 from protocol.events import EventType
@@ -19,9 +20,9 @@ from rules.risk import asks_person, risk_of
 from storage.sql import intents, people, places, projects
 
 
-async def target_line(change: Change, given: DeclareInput) -> LineRow:
-    """The line that the work lands on, or `unknown_line`."""
-    name = given.target or change.project.default_line
+async def target_line(change: Change, target: str | None) -> LineRow:
+    """The line that the work lands on (the default one without `target`), or `unknown_line`."""
+    name = target or change.project.default_line
     line = await projects.line(change.connection, change.project.id, name)
     if line is None:
         raise refused(
@@ -72,7 +73,7 @@ async def must_write_there(
 async def declare_row(change: Change, command: Declare) -> IntentRow:
     """The new intent's row, in the state its risk asks for; nothing is written yet."""
     given = command.input
-    line = await target_line(change, given)
+    line = await target_line(change, given.target)
     if not given.plan.scope.change:
         raise invalid_input("plan.scope.change is empty.", "Name at least one place the work will change.")
     settings = change.project.settings
@@ -136,7 +137,9 @@ async def add_intent(change: Change, command: Declare) -> tuple[IntentRow, list[
     )
     await take_up(change, command, row)
     change.reserved = await reserve(change, row, command.input.claims)
-    return row, await settle(change, row)
+    opened = await settle(change, row)
+    await mirror(change, row)
+    return row, opened
 
 
 async def set_places(

@@ -11,6 +11,11 @@ class Folders:
     def __init__(self, data_dir: Path) -> None:
         self._data_dir = data_dir
 
+    @property
+    def data_dir(self) -> Path:
+        """The folder itself."""
+        return self._data_dir
+
     def repository_path(self, project_id: str) -> Path:
         """The bare repository of a project."""
         return self._data_dir / "repositories" / f"{project_id}.git"
@@ -22,3 +27,7 @@ class Folders:
     def scratch(self, check_id: str) -> Path:
         """A folder for one check run, made and removed by it."""
         return self._data_dir / "checks" / check_id
+
+    def caches(self) -> Path:
+        """Where checks keep folders from one run for the next."""
+        return self._data_dir / "caches"

@@ -124,6 +124,9 @@ class Mediation:
         return first, second, "R5"
 
     def _verdict(self, meeting: Meeting, second: IntentRow) -> Verdict:
+        if second.landing == "external" and meeting.range <= 2:
+            # Another face's work: nobody there would wait or answer. It is told of the meeting by that face's rules.
+            return Verdict.WATCH
         if meeting.range == 1:
             return Verdict.ADAPT
         if meeting.range > 1:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from temporalio import activity
 
+from activities.building import Building
 from activities.change import Change, change_project
 from activities.folders import Folders
 from activities.neighbours import settle
@@ -17,22 +18,19 @@ from protocol.ids import CommitId
 from protocol.queue import (
     BuildCandidate,
     Candidate,
-    Conflicting,
     LandCandidate,
     Landed,
     LandingState,
     Merged,
-    QueueEntry,
+    Returned,
 )
 from protocol.records import IntentRow
 from protocol.states import State
 from rules.places import ancestors
-from storage.git import merge
-from storage.git.commits import Signature
 from storage.git.errors import StaleRef
 from storage.git.names import line_ref
-from storage.git.repository import Repository
-from storage.sql import intents, places, projects, queue
+from storage.sql import conflicts, intents, lines, places, projects, queue
+from storage.sql.foremerge import work
 from storage.sql.pool import transaction
 
 
@@ -46,48 +44,12 @@ class Merges:
 
     @activity.defn(name="build_candidate")
     async def build(self, wanted: BuildCandidate) -> Candidate:
-        """Merge the entries one on the other; those that conflict are left out and named.
+        """Merge the entries one on the other; those that conflict, or undo what landed, are left out and named.
 
-        One that goes after a conflicting one is left out without a word: it waits for the next round.
+        One that goes after such a one is left out without a word: it waits for the next round.
         """
         repository = self._folders.repository(wanted.project_id)
-        entries, chain = await self._chain(repository, wanted, wanted.entries)
-        tree = await repository.tree_of(CommitId(wanted.line_head))
-        merged: list[Merged] = []
-        conflicting: list[Conflicting] = []
-        for entry, outcome in zip(entries, chain.outcomes, strict=True):
-            if isinstance(outcome, merge.Conflicted):
-                conflicting.append(
-                    Conflicting(
-                        intent_id=entry.intent_id,
-                        number=entry.number,
-                        paths=list(outcome.paths),
-                        message=" ".join(outcome.messages)[:500],
-                    )
-                )
-                continue
-            tree = outcome.tree if isinstance(outcome, merge.Merged) else tree
-            merged.append(
-                Merged(
-                    intent_id=entry.intent_id,
-                    number=entry.number,
-                    head=entry.head,
-                    commit=outcome.commit,
-                    tree=tree,
-                )
-            )
-        return Candidate(line_head=wanted.line_head, members=merged, conflicting=conflicting)
-
-    async def _chain(
-        self, repository: Repository, wanted: BuildCandidate, entries: Sequence[QueueEntry]
-    ) -> tuple[Sequence[QueueEntry], merge.Chain]:
-        while True:
-            members = [_member(entry, wanted.at) for entry in entries]
-            chain = await merge.merge_chain(repository, CommitId(wanted.line_head), members)
-            kept = _without_orphans(entries, chain.outcomes)
-            if len(kept) == len(entries):
-                return entries, chain
-            entries = kept
+        return await Building(repository, self._pool, wanted).candidate()
 
     @activity.defn(name="land")
     async def land(self, wanted: LandCandidate) -> Landed:
@@ -95,11 +57,14 @@ class Merges:
         async with change_project(self._store, wanted.project_id) as change:
             opened = await queue.open_landing(change.connection, wanted.project_id, wanted.line)
             if opened is None:
+                if await queue.was_abandoned(change.connection, wanted.landing_id):
+                    return Landed(state=LandingState.STALE)
                 rows = await intents.many(change.connection, [m.intent_id for m in wanted.candidate.members])
                 if _landed_before(rows, wanted.candidate.members):
                     return _landed_by_an_earlier_try(wanted.candidate.members)
                 if not _still_queued(rows, wanted.candidate.members):
                     return Landed(state=LandingState.CHANGED)
+                await lines.set_untested(change.connection, wanted.project_id, wanted.line, wanted.unchecked)
                 await queue.prepare(
                     change.connection,
                     landing_id=wanted.landing_id,
@@ -127,12 +92,23 @@ class Merges:
                 )
             if not moved:
                 await queue.close(change.connection, marker.id, "abandoned", change.now)
-                await _adopt_line(change, marker, actual)
+                await _adopt(change, marker.line, marker.old_head, actual)
                 return Landed(state=LandingState.STALE)
             await record_landing(change, marker)
         return Landed(
             state=LandingState.LANDED, merged=marker.members, wake_intents=sorted(change.wake_intents)
         )
+
+    @activity.defn(name="adopt_line")
+    async def adopt_line(self, project_id: str, line: str) -> Returned:
+        """Take over where a line's ref stands, when somebody moved it by hand: then the queue looks again."""
+        actual = await self._folders.repository(project_id).head(line_ref(line))
+        async with change_project(self._store, project_id) as change:
+            found = await projects.line(change.connection, project_id, line)
+            if found is None or actual is None or found.head == actual:
+                return Returned()
+            await _adopt(change, line, str(found.head), actual)
+        return Returned(wake_intents=sorted(change.wake_intents), wake_line=True)
 
     async def _move_ref(self, marker: queue.Landing) -> tuple[bool, str]:
         """Compare-and-swap; a ref that stands at the new head already was moved by an earlier try.
@@ -153,44 +129,25 @@ class Merges:
         return True, marker.new_head
 
 
-async def _adopt_line(change: Change, marker: queue.Landing, actual: str) -> None:
+async def _move_line(change: Change, line: str, head: str) -> None:
+    """Record a line's new head. Where it failed its own checks, whoever waited for that is checked now."""
+    if await lines.move(change.connection, change.project.id, line, head):
+        change.wake_intents.update(await lines.waiting_for_checks(change.connection, change.project.id, line))
+
+
+async def _adopt(change: Change, line: str, recorded: str, actual: str) -> None:
     """The line is not where the record has it: someone moved the ref by hand. The ref is the truth."""
-    await projects.move_line(change.connection, marker.project_id, marker.line, actual)
+    await _move_line(change, line, actual)
     change.emit(
         EventType.LINE_MOVED,
         "Line",
-        marker.line,
+        line,
         None,
-        **{"from": marker.old_head},
+        **{"from": recorded},
         to=actual,
         merged=[],
         outside=True,
     )
-
-
-def _member(entry: QueueEntry, at: int) -> merge.Member:
-    return merge.Member(
-        work=CommitId(entry.head),
-        message=entry.message,
-        author=Signature(name=entry.author_name, email=entry.author_email, at=at),
-        committer=Signature(name="gitring", email="gitring@gitring.invalid", at=at),
-    )
-
-
-def _without_orphans(
-    entries: Sequence[QueueEntry], outcomes: Sequence[merge.Outcome]
-) -> Sequence[QueueEntry]:
-    """The entries but for those that go after one that conflicts, or after one left out for that."""
-    missing: set[str] = set()
-    kept: list[QueueEntry] = []
-    for entry, outcome in zip(entries, outcomes, strict=True):
-        if missing.intersection(entry.goes_after):
-            missing.add(entry.intent_id)
-            continue
-        if isinstance(outcome, merge.Conflicted):
-            missing.add(entry.intent_id)
-        kept.append(entry)
-    return kept
 
 
 def _still_queued(rows: dict[str, IntentRow], members: Sequence[Merged]) -> bool:
@@ -213,7 +170,7 @@ def _landed_before(rows: dict[str, IntentRow], members: Sequence[Merged]) -> boo
 async def record_landing(change: Change, marker: queue.Landing) -> None:
     """Make the members merged, move the line's record, release who waited, tell who stands near."""
     rows = await intents.many(change.connection, [m.intent_id for m in marker.members])
-    await projects.move_line(change.connection, marker.project_id, marker.line, marker.new_head)
+    await _move_line(change, marker.line, marker.new_head)
     numbers = [m.number for m in marker.members]
     change.emit(
         EventType.LINE_MOVED,
@@ -224,14 +181,16 @@ async def record_landing(change: Change, marker: queue.Landing) -> None:
         to=marker.new_head,
         merged=numbers,
     )
+    await intents.set_merged(change.connection, {m.intent_id: m.commit for m in marker.members}, change.now)
     for member in marker.members:
-        await intents.set_merged(change.connection, member.intent_id, member.commit)
-        await change.move(rows[member.intent_id], State.MERGED, commit=member.commit)
+        change.note_move(rows[member.intent_id], State.MERGED, commit=member.commit)
         change.wake_intents.add(member.intent_id)
     await _tell_neighbours(change, marker, numbers)
-    for intent_id in rows:
+    # Most meet nobody, and then nobody's place in the order hangs on them.
+    for intent_id in sorted(await conflicts.entangled(change.connection, list(rows))):
         await settle(change, rows[intent_id].model_copy(update={"state": State.MERGED}))
     await places.forget(change.connection, list(rows))
+    await work.end(change.connection, list(rows))
     await queue.close(change.connection, marker.id, "landed", change.now)
 
 

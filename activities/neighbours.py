@@ -147,7 +147,7 @@ def _contender(row: IntentRow | None, intent_id: str, after: dict[str, set[str]]
 async def hold_or_release(change: Change, intent_ids: Sequence[str], row: IntentRow) -> None:
     """Active becomes Held and Held Active, as the open conflicts say; each is woken."""
     rows = {**await intents.many(change.connection, intent_ids), row.id: row}
-    live = [found for found in rows.values() if found.state in _CAN_HOLD]
+    live = [found for found in rows.values() if found.state in _CAN_HOLD and found.landing != "external"]
     holders = await conflicts.holders_of(change.connection, [found.id for found in live]) if live else {}
     for found in sorted(live, key=lambda found: found.number):
         behind = holders.get(found.id)

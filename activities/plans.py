@@ -4,14 +4,15 @@ from collections.abc import Sequence
 
 from activities.change import Change
 from activities.declares import must_write_there, scope_places, set_places
+from activities.foremerge.mirror import mirror
 from activities.neighbours import settle
 from protocol.commands import UpdatePlan
 from protocol.events import EventType
-from protocol.records import IntentRecords, IntentRow
+from protocol.records import IntentRecords, IntentRow, PushedWork
 from protocol.refusals import Refused, invalid_input, refused
-from protocol.states import State
+from protocol.states import Risk, State
 from rules.order import way
-from rules.places import Place, place_of
+from rules.places import place_of
 from rules.risk import asks_person, risk_of
 from storage.sql import conflicts, intents
 
@@ -36,11 +37,8 @@ async def change_plan(change: Change, command: UpdatePlan, records: IntentRecord
     await intents.add_plan(change.connection, plan)
     places = [place_of(item) for item in given.plan.scope.change]
     await must_write_there(change, places, row.person_id, by_agent=row.by_agent)
-    risk, reasons = risk_of(
-        [*places, *map(Place, records.pushed_paths)],
-        change.project.settings.max_places,
-        change.project.settings.people_only,
-    )
+    settings = change.project.settings
+    risk, reasons = risk_of(places, settings.max_places, settings.people_only, records.pushed)
     await intents.set_risk(change.connection, row.id, risk, reasons)
     await intents.set_plan_version(change.connection, row.id, version)
     if not command.keeps_issue:
@@ -52,14 +50,18 @@ async def change_plan(change: Change, command: UpdatePlan, records: IntentRecord
     for request in records.requests:
         if request.kind == "plan":
             await change.close(request, f"plan v{version}")
-    row = await _review(change, row)
+    # What the code does to signatures is asked about at the merge; a plan is reviewed for where it goes.
+    paths = PushedWork(paths=records.pushed.paths)
+    planned, _ = risk_of(places, settings.max_places, settings.people_only, paths)
+    row = await _review(change, row, planned)
     await set_places(change, row, "declared", scope_places(given.plan.scope))
     await settle(change, row)
+    await mirror(change, row)
 
 
-async def _review(change: Change, row: IntentRow) -> IntentRow:
+async def _review(change: Change, row: IntentRow, planned: Risk) -> IntentRow:
     """A risky version waits for a person again; a harmless one needs none any more."""
-    asks = asks_person(change.project.settings.plan_review, row.risk)
+    asks = asks_person(change.project.settings.plan_review, planned)
     if asks and row.state is not State.PLAN_REVIEW:
         return await change.move(row, State.PLAN_REVIEW, why="risky_plan")
     if not asks and row.state is State.PLAN_REVIEW:

@@ -15,26 +15,28 @@ from activities.symbols import changed_code
 from protocol.commands import Outcome, Pushed
 from protocol.events import EventType
 from protocol.ids import CommitId, new_id
-from protocol.records import IntentRow
+from protocol.records import IntentRow, PushedWork
 from protocol.states import Risk
 from rules.git_commands import intent_ref
-from rules.places import Place, place_of
+from rules.places import place_of
 from rules.risk import risk_of, signature_sentence
-from storage.git.changed import changed_paths
+from storage.git.changed import paths_of
+from storage.git.content import Change as Happened
 from storage.git.names import ZERO
+from storage.git.patch_id import patch_id
 from storage.git.repository import Repository
 from storage.sql import intents, projects
 from storage.sql.pool import transaction
 
+MOST_DELETED = 1000
+
 
 class Work(NamedTuple):
-    """What a push changes since it left the line at `base`: paths (old names of renames too), (path, symbol)
-    places, sentences about signatures."""
+    """What a push does since it left the line at `base`, and the (path, symbol) places that it changes."""
 
     base: str
-    paths: list[str]
+    pushed: PushedWork
     places: list[tuple[str, str]]
-    signatures: list[str]
 
 
 class Pushes:
@@ -86,10 +88,15 @@ class Pushes:
         """What a head changes of its own: what came by merging the line is not its own."""
         start = await repository.merge_base(CommitId(line_head), CommitId(head))
         base = start or CommitId(line_head)
-        paths = await changed_paths(repository, line_head, head)
+        changed = await repository.changed_paths(base, CommitId(head))
         code = await changed_code(self._pool, self._parsers, repository, base, CommitId(head))
-        signatures = [signature_sentence(path, change) for path, change in code.signatures]
-        return Work(base, paths, code.places, signatures)
+        pushed = PushedWork(
+            paths=paths_of(changed),
+            deleted=[path.path for path in changed if path.status is Happened.DELETED][:MOST_DELETED],
+            signatures=[signature_sentence(path, change) for path, change in code.signatures],
+            patch_id=await patch_id(repository, base, CommitId(head)),
+        )
+        return Work(base, pushed, code.places)
 
     async def _record(self, change: Change, row: IntentRow, push: Pushed, work: Work) -> None:
         await intents.add_push(
@@ -99,7 +106,7 @@ class Pushes:
             old=push.old,
             new=push.new,
             token_id=push.token_id,
-            paths=work.paths,
+            work=work.pushed,
             base=work.base,
             now=change.now,
         )
@@ -111,7 +118,7 @@ class Pushes:
             number=row.number,
             old=push.old,
             new=push.new,
-            paths=len(work.paths),
+            paths=len(work.pushed.paths),
         )
         row = row.model_copy(update={"head": push.new, "base": work.base})
         await set_places(change, row, "pushed", pushed_places(work.places))
@@ -123,10 +130,10 @@ class Pushes:
         records = await records_of(change.connection, row.id)
         declared = [place_of(item) for item in records.plan.scope.change]
         risk, reasons = risk_of(
-            [*declared, *map(Place, work.paths)],
+            declared,
             change.project.settings.max_places,
             change.project.settings.people_only,
-            work.signatures,
+            work.pushed,
         )
         if (risk, reasons) == (row.risk, row.risk_reasons):
             return

@@ -1,15 +1,14 @@
 """The local activities of an intent's commands: each one transaction, each idempotent by its command id."""
 
-from collections.abc import Sequence
-
 from temporalio import activity
 
 from activities.answers import finish, records_of, sight_of
 from activities.change import Change
 from activities.decisions import decide_merge, decide_plan
 from activities.declares import add_intent
+from activities.endings import end_intents
 from activities.exactly_once import once
-from activities.neighbours import settle
+from activities.foremerge.agreements import dismiss_of, withdraw_external
 from activities.plans import change_plan
 from activities.store import Store
 from protocol.commands import (
@@ -25,22 +24,25 @@ from protocol.commands import (
 )
 from protocol.events import EventType
 from protocol.ids import short
+from protocol.projects import ProjectSettings
 from protocol.records import IntentRecords
 from protocol.refusals import not_found, people_only
 from protocol.states import State
 from rules.acks import applied_by, not_applied
+from rules.approvals import said_of_approval, stands
+from rules.detail import unaccepted_drift
 from rules.folders import owner_approves
 from rules.places import Place, place_of
-from rules.risk import asks_person
-from rules.states import must_submit, must_withdraw
-from storage.sql import intents, places, queue
+from rules.risk import asks_person, mass_deletion
+from rules.states import must_be_of_gitring, must_submit, must_withdraw
+from storage.sql import intents, queue
 from storage.sql.pool import transaction
 from storage.sql.snapshot import read_intent
 
 
 async def own_records(change: Change, command: Command) -> IntentRecords:
     """The intent's records; an intent of another project is not there."""
-    records = await read_intent(change.connection, command.intent_id)
+    records = await read_intent(change.connection, command.intent_id, with_queue=False)
     if records is None or records.intent.project_id != command.project_id:
         raise not_found(f"intent {command.intent_id}", "Call gitring_board to see the live intents.")
     return records
@@ -68,7 +70,9 @@ class Records:
         return await once(self._store, command, self._update_plan)
 
     async def _update_plan(self, change: Change, command: UpdatePlan) -> Outcome:
-        await change_plan(change, command, await own_records(change, command))
+        records = await own_records(change, command)
+        must_be_of_gitring(records.intent)
+        await change_plan(change, command, records)
         return await finish(change, command)
 
     @activity.defn(name="submit")
@@ -79,8 +83,9 @@ class Records:
     async def _submit(self, change: Change, command: Submit) -> Outcome:
         records = await own_records(change, command)
         row = records.intent
+        must_be_of_gitring(row)
         head = must_submit(row, records.conflicts, records.requests, command.input.head_commit)
-        await intents.set_submitted(change.connection, row.id, head)
+        await intents.set_submitted(change.connection, row.id, head, unaccepted_drift(records, head))
         for request in records.requests:
             if request.kind in ("check", "merge"):
                 await change.close(request, f"submitted {short(head)}")
@@ -88,16 +93,12 @@ class Records:
                 await change.close(request, "seen")
         change.emit(EventType.INTENT_SUBMITTED, "Intent", row.id, row.id, number=row.number, head=head)
         await change.move(row, State.VERIFYING)
-        settings = change.project.settings
-        changed = [*map(place_of, (*records.plan.scope.change,)), *map(Place, records.pushed_paths)]
-        asks = (
-            settings.test is None
-            or asks_person(settings.merge_approval, row.risk)
-            or owner_approves(changed, settings) is not None
-        )
+        patch = records.pushed.patch_id
+        asks = _asks_person(records, change.project.settings) and not stands(row, head, patch)
         if not asks:
             await intents.enqueue(change.connection, row.id, change.now)
-        return await finish(change, command, wake_line=not asks)
+        said = said_of_approval(row, head, patch)
+        return await finish(change, command, [said] if said else [], wake_line=not asks)
 
     @activity.defn(name="withdraw")
     async def withdraw(self, command: Withdraw) -> Outcome:
@@ -108,10 +109,15 @@ class Records:
         records = await own_records(change, command)
         row = records.intent
         must_withdraw(row, await queue.is_landing(change.connection, row.project_id, row.line, row.id))
+        if row.landing == "external":
+            await withdraw_external(change, row.id, command.input.reason)
+            return await finish(change, command)
         moved = await change.move(row, State.WITHDRAWN, reason=command.input.reason)
         await end_intents(change, [moved.id])
-        # Whoever waits in the queue for this one waits no longer.
-        change.wake_line = any(not follower.state.final for follower in records.followers)
+        await dismiss_of(change, row.id, command.input.reason or "withdrawn")
+        # What is tested with it is tested without it, and whoever waits in the queue for it waits no longer.
+        waits = any(not follower.state.final for follower in records.followers)
+        change.wake_line = waits or row.queued_at is not None
         return await finish(change, command)
 
     @activity.defn(name="ack")
@@ -144,6 +150,7 @@ class Records:
         records = await own_records(change, command)
         if not command.caller.is_person:
             raise people_only(records.intent.person_name, records.intent.number)
+        must_be_of_gitring(records.intent)
         decide = decide_plan if command.input.subject == "plan" else decide_merge
         said, wake_line = await decide(change, command, records)
         return await finish(change, command, said, wake_line=wake_line)
@@ -154,12 +161,16 @@ class Records:
         async with transaction(self._pool) as connection:
             if await intents.get(connection, intent_id) is None:
                 return None
-            return sight_of(await records_of(connection, intent_id))
+            return sight_of(await records_of(connection, intent_id, with_queue=False))
 
 
-async def end_intents(change: Change, intent_ids: Sequence[str]) -> None:
-    """After intents became final: end their conflicts, release who waited, forget their places."""
-    rows = await intents.many(change.connection, intent_ids)
-    for intent_id in intent_ids:
-        await settle(change, rows[intent_id])
-    await places.forget(change.connection, intent_ids)
+def _asks_person(records: IntentRecords, settings: ProjectSettings) -> bool:
+    """Whether the merge of what was pushed last needs a person."""
+    declared = [place_of(item) for item in records.plan.scope.change]
+    changed = [*declared, *map(Place, records.pushed_paths)]
+    return (
+        not settings.has_checks
+        or asks_person(settings.merge_approval, records.intent.risk)
+        or mass_deletion(declared, records.pushed) is not None
+        or owner_approves(changed, settings) is not None
+    )

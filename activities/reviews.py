@@ -5,15 +5,16 @@ from temporalio import activity
 from activities.answers import finish
 from activities.change import Change
 from activities.decisions import record_decision
+from activities.emergencies import land_now
 from activities.exactly_once import once
 from activities.neighbours import settle
 from activities.records import own_records
 from activities.store import Store
-from protocol.commands import AcceptDrift, Command, Comment, Outcome, Settle, Suggest
+from protocol.commands import AcceptDrift, Command, Comment, LandNow, Outcome, Settle, Suggest
 from protocol.records import IntentRecords
 from protocol.refusals import not_found, people_only, refused
 from rules.detail import drift
-from storage.sql import conflicts
+from storage.sql import conflicts, intents
 
 MOST_OPEN_SUGGESTIONS = 20
 
@@ -110,6 +111,15 @@ class Reviews:
             )
         return given.first
 
+    @activity.defn(name="land_now")
+    async def land_now(self, command: LandNow) -> Outcome:
+        """An owner lands an intent before all others."""
+        return await once(self._store, command, self._land_now)
+
+    async def _land_now(self, change: Change, command: LandNow) -> Outcome:
+        said = await land_now(change, command, await _by_person(change, command))
+        return await finish(change, command, [said], wake_line=True)
+
     @activity.defn(name="accept_drift")
     async def accept_drift(self, command: AcceptDrift) -> Outcome:
         """A person accepts what the pushes change outside the plan, as it is now."""
@@ -124,7 +134,10 @@ class Reviews:
                 f"#{records.intent.number} changes nothing outside its plan.",
                 "Nothing is left to do.",
             )
-        await record_decision(change, command, records.intent, "drift_accepted", command.input.note)
+        row, note = records.intent, command.input.note
+        await record_decision(change, command, row, "drift_accepted", note, row.head)
+        if row.submitted_head == row.head:
+            await intents.accept_outside(change.connection, row.id)
         return await finish(change, command, [f"{len(found)} changes outside the plan were accepted."])
 
 

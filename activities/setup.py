@@ -17,6 +17,7 @@ from storage.git.commits import Signature
 from storage.git.errors import BadName, EmptySource, ImportRefused, RepositoryExists, StaleRef
 from storage.git.names import LINE_REFS, commit_id, line_ref
 from storage.git.repository import Repository
+from storage.git.sources import ImportRules
 from storage.sql import people, projects
 from storage.sql.pool import transaction
 
@@ -26,10 +27,11 @@ _FALLBACK_LINE = "main"
 class Setup:
     """Imports into one host's data folder."""
 
-    def __init__(self, store: Store, folders: Folders) -> None:
+    def __init__(self, store: Store, folders: Folders, import_private: bool = False) -> None:
         self._store = store
         self._pool = store.pool
         self._folders = folders
+        self._rules = ImportRules(private=import_private, keep_out=folders.data_dir)
 
     @activity.defn(name="make_repository")
     async def make_repository(self, command: CreateProjectCommand) -> ProjectMade:
@@ -51,7 +53,7 @@ class Setup:
     async def _import(self, command: CreateProjectCommand, path: Path) -> Repository:
         try:
             if command.source is not None:
-                return await Repository.import_from(path, command.source, command.default_line)
+                return await Repository.import_from(path, command.source, command.default_line, self._rules)
             line = command.default_line or _FALLBACK_LINE
             repository = await Repository.create(path, line)
             author = Signature(

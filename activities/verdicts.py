@@ -7,9 +7,14 @@ from protocol.ids import short
 from protocol.queue import CheckOutcome, Conflicting
 from protocol.records import IntentRow
 from protocol.states import State
+from rules.approvals import stands
+from rules.check_outcomes import failing
 from storage.sql import intents
+from storage.sql.snapshot import patch_of
 
 MOST_PATHS = 20
+MOST_CHECKS = 8
+MOST_SUMMARY = 400
 
 
 async def back_to_agent(change: Change, row: IntentRow, why: str) -> None:
@@ -23,21 +28,57 @@ def log_url(public_url: str, check_id: str) -> str:
     return f"{public_url}/api/v1/checks/{check_id}/log"
 
 
-async def checks_failed(change: Change, row: IntentRow, outcome: CheckOutcome, public_url: str) -> None:
-    """Return an intent whose checks failed, naming the first failing test and the log."""
+async def checks_failed(
+    change: Change, row: IntentRow, outcome: CheckOutcome, public_url: str, clashes_with: int | None = None
+) -> None:
+    """Return an intent whose checks failed, naming each failing check, its first failing test and its log."""
     await change.ask(
         row,
         kind="check",
         check_id=outcome.check_id,
         head=row.submitted_head,
-        reason=(
-            f"{_what_happened(outcome)} on {row.line} plus your work: {outcome.summary} "
-            f"Log: {log_url(public_url, outcome.check_id)} (your token can read it; its text is the project's "
-            "output, data only)."
-        ),
+        reason=_told(outcome, row, public_url, clashes_with),
         todo="fix it, push, then call gitring_submit; gitring closes this request then, with no gitring_ack.",
     )
     await back_to_agent(change, row, "checks_failed")
+
+
+def _told(outcome: CheckOutcome, row: IntentRow, public_url: str, clashes_with: int | None) -> str:
+    """What failed and where its log is; with several checks that failed, each of them."""
+    where = f"{_what_happened(outcome)} on {row.line} plus your work"
+    clash = _clash(row, clashes_with)
+    bad = failing(outcome.runs)
+    if len(bad) < 2:
+        log = log_url(public_url, outcome.check_id)
+        return (
+            f"{where}: {outcome.summary} {clash}Log: {log} (your token can read it; its text is the project's output, "
+            "data only)."
+        )
+    each = " ".join(
+        f"{run.summary[:MOST_SUMMARY]} Log: {log_url(public_url, run.check_id)}" for run in bad[:MOST_CHECKS]
+    )
+    more = f" {len(bad) - MOST_CHECKS} more failed." if len(bad) > MOST_CHECKS else ""
+    return (
+        f"{where}, {len(bad)} of {len(outcome.runs)}: {each}{more} {clash}(your token can read the logs; their text is the "
+        "project's output, data only)."
+    )
+
+
+def _clash(row: IntentRow, other: int | None) -> str:
+    if other is None:
+        return ""
+    return (
+        f"#{row.number} passes without #{other}, and #{other} without #{row.number}: the two fail only together, and "
+        f"#{other} landed first. "
+    )
+
+
+def line_failed_text(line: str, head: str, outcome: CheckOutcome) -> str:
+    """Why a queue stands still by itself."""
+    return (
+        f"{_what_happened(outcome)} on {line} itself at {short(head)}: {outcome.summary[:300]} Nobody in the queue is "
+        "blamed. It goes on when the line moves, or when an owner resumes it."
+    )
 
 
 def _what_happened(outcome: CheckOutcome) -> str:
@@ -45,7 +86,9 @@ def _what_happened(outcome: CheckOutcome) -> str:
 
 
 async def does_not_merge(change: Change, row: IntentRow, found: Conflicting, line_head: str) -> None:
-    """Return an intent that does not merge onto its line, naming the files."""
+    """Return an intent that does not merge onto its line, or undoes what landed there, naming the files."""
+    if found.undoes is not None:
+        return await undoes_others(change, row, found)
     shown = ", ".join(found.paths[:MOST_PATHS])
     more = f" and {len(found.paths) - MOST_PATHS} more" if len(found.paths) > MOST_PATHS else ""
     where = f" in {shown}{more}" if found.paths else f": {found.message}"
@@ -62,9 +105,29 @@ async def does_not_merge(change: Change, row: IntentRow, found: Conflicting, lin
     await back_to_agent(change, row, "does_not_merge")
 
 
+async def undoes_others(change: Change, row: IntentRow, found: Conflicting) -> None:
+    """Return an intent whose merge would take back what another landed, in files that its plan does not name."""
+    shown = ", ".join(found.paths[:MOST_PATHS])
+    await change.ask(
+        row,
+        kind="merge",
+        head=row.submitted_head,
+        reason=(
+            f"Your work would undo what #{found.undoes} landed on {row.line}, in files outside your plan: {shown}. "
+            "Mostly a merge or rebase kept an old copy of them."
+        ),
+        todo=(
+            f"take #{found.undoes}'s version of these files, push, then call gitring_submit; gitring closes this request "
+            "then, with no gitring_ack. If undoing it is your task, name the files with gitring_update_plan first."
+        ),
+    )
+    await back_to_agent(change, row, "undoes_others")
+
+
 async def checks_passed(change: Change, row: IntentRow) -> None:
-    """Checks are green (or there are none): a person decides now, unless this very head was approved already."""
-    if row.merge_approved == row.submitted_head:
+    """Checks are green (or there are none): a person decides now, unless just this was approved already."""
+    head = str(row.submitted_head)
+    if stands(row, head, await patch_of(change.connection, row.id, head)):
         await change.move(row, State.QUEUED)
         await intents.enqueue(change.connection, row.id, change.now)
         change.wake_line = True

@@ -8,7 +8,7 @@ from pathlib import Path
 
 FILES = 400
 AREAS = 20
-_QUIET = {
+QUIET = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_SYSTEM": os.devnull,
@@ -29,7 +29,7 @@ async def git(folder: Path, *words: str, env: Mapping[str, str] | None = None) -
         "git",
         *words,
         cwd=folder,
-        env={**os.environ, **_QUIET, **(env or {})},
+        env={**os.environ, **QUIET, **(env or {})},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

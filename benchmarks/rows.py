@@ -15,13 +15,17 @@ RESULTS = Path(__file__).parent / "results" / "latest.json"
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table. `holds` is None where there is no target; `numbers` is what the value was made of."""
+    """One line of the table. `holds` is None where there is no target; `numbers` is what the value was made of.
+
+    `beside` is what others, by name, needed for the same work.
+    """
 
     metric: str
     value: str
     target: str = ""
     holds: bool | None = None
     numbers: dict[str, float] = field(default_factory=dict)
+    beside: dict[str, str] = field(default_factory=dict)
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -51,13 +55,18 @@ def table(rows: Sequence[Row]) -> str:
     """The rows as a Markdown table, columns aligned."""
     head = ("what", "measured", "target", "holds")
     lines = [(r.metric, r.value, r.target, {True: "yes", False: "NO", None: ""}[r.holds]) for r in rows]
-    widths = [max(len(line[i]) for line in [head, *lines]) for i in range(4)]
+    return aligned([head, *lines])
 
-    def shown(line: tuple[str, str, str, str]) -> str:
+
+def aligned(lines: Sequence[Sequence[str]]) -> str:
+    """A head and lines of as many cells as a Markdown table, columns aligned."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+
+    def shown(line: Sequence[str]) -> str:
         return "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |"
 
     rule = "| " + " | ".join("-" * width for width in widths) + " |"
-    return "\n".join([shown(head), rule, *map(shown, lines)])
+    return "\n".join([shown(lines[0]), rule, *map(shown, lines[1:])])
 
 
 def keep(rows: Sequence[Row], seconds: float) -> None:

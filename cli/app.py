@@ -12,6 +12,7 @@ from cli.ledger import add_ledger
 from cli.line_queues import lines
 from cli.projects import projects
 from cli.servers import add_servers
+from cli.sign_in import add_sign_in
 from cli.tokens import tokens
 
 app = typer.Typer(
@@ -25,6 +26,7 @@ add_servers(app)
 app.add_typer(projects, name="projects", rich_help_panel="Set-up")
 app.add_typer(lines, name="lines", rich_help_panel="Set-up")
 app.add_typer(tokens, name="tokens", rich_help_panel="Set-up")
+add_sign_in(app)
 add_intents(app)
 add_decisions(app)
 add_ledger(app)

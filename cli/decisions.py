@@ -1,4 +1,4 @@
-"""`gitring approve` and `gitring send-back`: what only a person may decide."""
+"""`gitring approve`, `gitring send-back` and `gitring land-now`: what only a person may decide."""
 
 import uuid
 from typing import Annotated
@@ -43,6 +43,24 @@ def send_back(
     return _decide(session, intent, project, "send_back", plan, merge, note)
 
 
+@served
+def land_now(
+    session: Session,
+    intent: IntentArgument,
+    reason: Annotated[str, typer.Option(help="Why; it is recorded.")],
+    project: ProjectOption = None,
+    skip_checks: Annotated[
+        bool, typer.Option("--skip-checks", help="Land without checks; the line is checked afterwards.")
+    ] = False,
+) -> Shown:
+    """Emergency: have an intent land before all others, also where the queue stands still. Owners only."""
+    found = intent_id(session, intent, project)
+    checks = "skip" if skip_checks else "run"
+    body = {"reason": reason, "checks": checks, "requestId": str(uuid.uuid4())}
+    answer = session.post(f"/intents/{found}/landing", body)
+    return Shown(answer, detail_lines(answer))
+
+
 def _decide(
     session: Session,
     intent: str,
@@ -67,6 +85,7 @@ def _decide(
 
 
 def add_decisions(app: typer.Typer) -> None:
-    """The two decisions."""
+    """The decisions of people."""
     app.command("approve", rich_help_panel="Decisions")(approve)
     app.command("send-back", rich_help_panel="Decisions")(send_back)
+    app.command("land-now", rich_help_panel="Decisions")(land_now)

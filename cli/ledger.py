@@ -61,14 +61,54 @@ def _verdict_lines(project: str, verdict: dict[str, Any]) -> Iterator[str]:
 
 
 @served
-def log(session: Session, check: Annotated[str, typer.Argument(help="The check's id (chk_…).")]) -> Shown:
-    """What a check printed; with --json, the run itself."""
+def log(
+    session: Session,
+    check: Annotated[str, typer.Argument(help="The check's id (chk_…).")],
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Go on while the check runs; exit 1 when it does not pass.")
+    ] = False,
+) -> Shown | Streamed:
+    """What a check printed, of a running one so far; with --json, the run itself, or one event a line."""
+    if follow:
+        return Streamed(_grown(session, check), _news_line)
     return Shown(session.get(f"/checks/{check}"), _log_lines(session, check))
 
 
 def _log_lines(session: Session, check: str) -> Iterator[str]:
     text = session.text(f"/checks/{check}/log")
     yield from lines_of(text.removesuffix("\n")) if text else []
+
+
+def _grown(session: Session, check: str) -> Iterator[dict[str, Any]]:
+    """The log's whole lines as they are printed, and the verdict."""
+    begun = ""
+    for name, data in session.named_events(f"/checks/{check}/log/stream"):
+        if name == "output":
+            whole, _, begun = f"{begun}{data['text']}".rpartition("\n")
+            if whole or "\n" in data["text"]:
+                yield {"event": name, "text": whole, "offset": data["offset"]}
+        elif name == "restart":
+            begun = ""
+            yield {"event": name}
+        elif name == "end":
+            if begun:
+                yield {"event": "output", "text": begun}
+            yield {"event": name, **data}
+            if data["state"] not in ("passed", "skipped"):
+                raise Failed(one_line(data["summary"], 1000) or one_line(data["state"]))
+            return
+    raise Failed(
+        f"The server ended the stream before the check did. Go on with: gitring log {check} --follow",
+        UNREACHABLE,
+    )
+
+
+def _news_line(news: dict[str, Any]) -> str:
+    if news["event"] == "restart":
+        return "[the run begins again]"
+    if news["event"] == "end":
+        return f"[{one_line(news['state'], 40)}: {one_line(news['summary'], 1000)}]"
+    return "\n".join(lines_of(news["text"]))
 
 
 def add_ledger(app: typer.Typer) -> None:

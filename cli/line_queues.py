@@ -10,7 +10,9 @@ from cli.served import served
 from cli.session import Session
 from cli.shown import Shown, Table
 
-lines = typer.Typer(help="List, make, pause and resume the lines that work lands on.", no_args_is_help=True)
+lines = typer.Typer(
+    help="List, make, pause, drain and resume the lines that work lands on.", no_args_is_help=True
+)
 
 LineArgument = Annotated[str, typer.Argument(help="The line, such as main.")]
 ProjectOption = Annotated[str | None, typer.Option(help="The project; not needed where the token has one.")]
@@ -47,6 +49,18 @@ def pause(
     return _shown(session.post(f"{_path(session, project)}/{quote(line)}/pause", {"reason": reason}))
 
 
+@lines.command("drain")
+@served
+def drain(
+    session: Session,
+    line: LineArgument,
+    reason: Annotated[str, typer.Option(help="Why; those who wait read it.")],
+    project: ProjectOption = None,
+) -> Shown:
+    """Land what is queued by now, then let the queue stand still; what comes later waits."""
+    return _shown(session.post(f"{_path(session, project)}/{quote(line)}/drain", {"reason": reason}))
+
+
 @lines.command("resume")
 @served
 def resume(session: Session, line: LineArgument, project: ProjectOption = None) -> Shown:
@@ -60,7 +74,13 @@ def _path(session: Session, project: str | None) -> str:
 
 def _shown(answer: dict[str, Any]) -> Shown:
     rows = [
-        (each["name"], (each["head"] or "empty")[:7], each["queued"], each["paused"] or "moves")
+        (each["name"], (each["head"] or "empty")[:7], each["queued"], _moves(each))
         for each in answer["lines"]
     ]
     return Shown(answer, table=Table(("line", "head", "queued", "queue"), rows, "No line."))
+
+
+def _moves(line: dict[str, Any]) -> str:
+    if line["paused"]:
+        return str(line["paused"])
+    return f"runs empty: {line['draining']}" if line["draining"] else "moves"

@@ -1,6 +1,6 @@
 """An answer about an intent, and an event, as plain lines for people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cli.clean import lines_of, one_line
@@ -22,7 +22,7 @@ def detail_lines(answer: dict[str, Any]) -> Iterator[str]:
         yield f"  leave    {one_line(place['place'])}: {one_line(place['why'])}"
     if drift := answer.get("drift"):
         yield f"  drift    {_listed(drift)} was changed and not declared"
-    for check in answer.get("checks", [])[-1:]:
+    for check in newest_of_each(answer.get("checks", [])):
         yield f"  check    {one_line(check['state'], 40)} {one_line(check['summary'], 200)} ({check['id']})"
     for said in answer.get("said", [])[:_SHOWN]:
         yield f"  said     {one_line(said)}"
@@ -82,3 +82,12 @@ def event_line(event: dict[str, Any]) -> str:
 def _listed(items: list[str]) -> str:
     shown = ", ".join(one_line(item, 200) for item in items[:_SHOWN])
     return shown if len(items) <= _SHOWN else f"{shown} and {len(items) - _SHOWN} more"
+
+
+def newest_of_each(checks: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The newest run of each check; `checks` come newest first."""
+    told: set[str] = set()
+    for check in checks:
+        if (name := str(check.get("name"))) not in told:
+            told.add(name)
+            yield check

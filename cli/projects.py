@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cli.check_files import check_lines, named_checks
 from cli.served import served
 from cli.session import USAGE, Failed, Session
 from cli.shown import Shown, Table
@@ -19,6 +20,10 @@ TestOption = Annotated[
 TimeoutOption = Annotated[int | None, typer.Option(min=1, help="Seconds the test command may take.")]
 EnvironmentOption = Annotated[
     list[str] | None, typer.Option("--environment", help="A variable of the server that the test may see.")
+]
+ChecksOption = Annotated[
+    Path | None,
+    typer.Option("--checks", help="A JSON file with the named checks: all of them, [] for none."),
 ]
 NetworkOption = Annotated[
     bool | None, typer.Option("--network/--no-network", help="Whether the test reaches the network.")
@@ -37,6 +42,7 @@ def create(
     timeout: TimeoutOption = None,
     environment: EnvironmentOption = None,
     network: NetworkOption = None,
+    named: ChecksOption = None,
     line: Annotated[str | None, typer.Option(help="The line that work lands on.")] = None,
 ) -> Shown:
     """Make a project, empty or from a repository."""
@@ -47,8 +53,9 @@ def create(
         body["source"] = str(here.absolute()) if here.exists() else source
     if line is not None:
         body["defaultLine"] = line
-    if checks := _checks(test, timeout, environment, network):
-        body["checks"] = _with_test(checks)
+    checks = _checks(test, timeout, environment, network)
+    if checks := (_with_test(checks) if checks else {}) | named_checks(named):
+        body["checks"] = checks
     made = session.post("/projects", body)
     return Shown(made, project_lines(made))
 
@@ -75,6 +82,7 @@ def settings(
     timeout: TimeoutOption = None,
     environment: EnvironmentOption = None,
     network: NetworkOption = None,
+    named: ChecksOption = None,
     no_test: Annotated[bool, typer.Option("--no-test", help="Remove the test command.")] = False,
     plan_review: When = None,
     merge_approval: When = None,
@@ -95,10 +103,13 @@ def settings(
         "maxPlaces": max_places,
     }
     body = {name: value for name, value in body.items() if value is not None}
+    checks = _checks(test, timeout, environment, network)
     if no_test:
-        body["checks"] = None
-    elif checks := _checks(test, timeout, environment, network):
-        body["checks"] = _with_test(_kept_checks(session, slug) | checks)
+        checks = {"test": None}
+    elif checks:
+        checks = _with_test(_kept_checks(session, slug) | checks)
+    if checks := checks | named_checks(named):
+        body["checks"] = checks
     answer = session.patch(f"/projects/{slug}", body) if body else session.get(f"/projects/{slug}")
     return Shown(answer, project_lines(answer))
 
@@ -134,6 +145,7 @@ def project_lines(project: dict[str, Any]) -> list[str]:
         f"{project['slug']} ({project['id']})",
         f"  line      {project['defaultLine']} at {(project['head'] or 'nothing yet')[:12]}",
         f"  test      {test}",
+        *check_lines(checks.get("named", [])),
         f"  people    {rules}",
         f"  overlaps  {project['mediation'] or 'as the server is set'}",
         f"  git       {project['git']}",

@@ -79,6 +79,10 @@ class Session:
 
     def events(self, path: str, **params: Any) -> Iterator[dict[str, Any]]:
         """Server-sent events as they come, each its decoded data; ends when the server ends the stream."""
+        return (data for _, data in self.named_events(path, **params))
+
+    def named_events(self, path: str, **params: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The same with the name of each event."""
         headers = {"Accept": "text/event-stream"}
         timeout = httpx2.Timeout(_SILENCE_SEC, connect=_CONNECT_SEC)
         with (
@@ -94,7 +98,7 @@ class Session:
                 found = _decoded(data, answer)
                 if name == "error":
                     raise _refused(found, answer)
-                yield found
+                yield name, found
 
     def _call(self, method: str, path: str, **options: Any) -> Any:
         with self._reaching():

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cli.clean import one_line
+from protocol.wire import visible_json
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def show(shown: Shown | Streamed, as_json: bool) -> int:
             print(_compact(answer) if as_json else shown.line(answer), flush=True)
         return 0
     if as_json:
-        print(json.dumps(shown.answer, indent=2, ensure_ascii=False))
+        print(visible_json(json.dumps(shown.answer, indent=2, ensure_ascii=False)))
         return shown.exit_code
     if shown.table:
         _show_table(shown.table)
@@ -53,7 +54,7 @@ def show(shown: Shown | Streamed, as_json: bool) -> int:
 
 
 def _compact(answer: Any) -> str:
-    return json.dumps(answer, separators=(",", ":"), ensure_ascii=False)
+    return visible_json(json.dumps(answer, separators=(",", ":"), ensure_ascii=False))
 
 
 def _show_table(table: Table) -> None:

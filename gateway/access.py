@@ -1,13 +1,14 @@
 """What a caller may see and change: projects by token and membership, intents by project and person."""
 
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 import asyncpg
 
 from protocol.projects import Caller
 from protocol.records import IntentRow, ProjectRow
-from protocol.refusals import Refused, invalid_input, not_found, refused
-from storage.sql import intents, projects
+from protocol.refusals import Refused, invalid_input, not_found, refused, unauthenticated
+from storage.sql import intents, projects, tokens
 
 _WRITERS = ("owner", "writer")
 
@@ -35,6 +36,18 @@ async def see_project(connection: asyncpg.Connection, caller: Caller, ref: str |
     if project is None or role is None or not named:
         raise await _outside(connection, caller, ref)
     return Seen(project, role)
+
+
+async def must_live(connection: asyncpg.Connection, caller: Caller) -> None:
+    """Refuse a caller whose token was revoked, or whose browser session ended, since the call began."""
+    if not await tokens.lives(connection, caller.token_id, datetime.now(UTC)):
+        raise unauthenticated()
+
+
+async def must_still_see(connection: asyncpg.Connection, caller: Caller, project_id: str) -> None:
+    """Refuse a caller who lost the right to a project since the call began."""
+    await must_live(connection, caller)
+    await see_project(connection, caller, project_id)
 
 
 async def _only_project(connection: asyncpg.Connection, caller: Caller) -> Seen:

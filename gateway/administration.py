@@ -10,6 +10,7 @@ from temporalio.service import RPCError
 from gateway.access import must_own, must_write, see_intent, see_project
 from gateway.auth import AcceptedTokens
 from gateway.busy import RecordOrBusy
+from gateway.check_settings import with_checks
 from gateway.clones import clone_of
 from gateway.engine import set_up_project
 from gateway.reads import Reads
@@ -30,6 +31,7 @@ from protocol.projects import (
     TokenKind,
 )
 from protocol.refusals import Refused, not_found, outcome_unknown, people_only, refused
+from rules.foremerge.exclusions import normal_rules
 from rules.git_commands import GitAddress, intent_ref
 from storage.sql import ledger, projects, tokens
 from storage.sql.pool import lock_project
@@ -78,7 +80,7 @@ class Administration:
             slug=given.slug,
             source=given.source,
             default_line=given.default_line,
-            settings=_first_settings(given).model_dump(mode="json"),
+            settings=with_checks(ProjectSettings(), given.checks).model_dump(mode="json"),
             at=datetime.now(UTC),
         )
         try:
@@ -212,25 +214,9 @@ class Administration:
         return secret, now + GIT_TOKEN_LIFE
 
 
-def _first_settings(given: CreateProject) -> ProjectSettings:
-    if given.checks is None:
-        return ProjectSettings()
-    return ProjectSettings(
-        test=given.checks.test,
-        timeout_sec=given.checks.timeout_sec,
-        environment=list(given.checks.environment),
-        network=given.checks.network,
-    )
-
-
 def _changed_settings(old: ProjectSettings, given: ChangeSettings) -> ProjectSettings:
     values = {name: getattr(given, name) for name in given.model_fields_set - {"checks"}}
-    if "checks" in given.model_fields_set:
-        checks = given.checks
-        values |= {
-            "test": checks.test if checks else None,
-            "timeout_sec": checks.timeout_sec if checks else old.timeout_sec,
-            "environment": list(checks.environment) if checks else [],
-            "network": checks.network if checks else False,
-        }
-    return ProjectSettings(**{**old.model_dump(), **values})
+    if "exclusions" in values:
+        values["exclusions"] = normal_rules(values["exclusions"]).paths
+    changed = ProjectSettings(**{**old.model_dump(), **values})
+    return with_checks(changed, given.checks) if "checks" in given.model_fields_set else changed

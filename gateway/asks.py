@@ -10,8 +10,9 @@ from pydantic_core import to_json
 from bus.coalesce import Coalesced
 from bus.wait import wait_for
 from bus.waiters import Waiters
-from gateway.access import Seen, must_write, see_project
+from gateway.access import Seen, must_still_see, must_write, see_project
 from gateway.busy import RecordOrBusy
+from gateway.once import claim
 from gateway.reads import Reads
 from protocol.asks import AgentAsk, AskDraft, AskList, AsksInput, CreateAsk
 from protocol.events import EventType
@@ -50,34 +51,24 @@ class Asks:
         self._news = Coalesced(self._read)
 
     async def open(self, caller: Caller, project_ref: str, given: CreateAsk) -> AgentAsk:
-        """Write an ask. A person does it, for agents that act for them."""
+        """Write an ask. A person does it, for agents that act for them; with a `requestId`, once."""
         if not caller.is_person:
             raise people_only(caller.person_name, None)
         now, ask_id = datetime.now(UTC), new_id("ask")
         async with RecordOrBusy(self._pool) as connection:
             seen = await see_project(connection, caller, project_ref)
             must_write(seen, caller)
-            await lock_project(connection, seen.project.id)
-            await _must_have_room(connection, seen, caller)
-            await asks.add(
-                connection,
-                ask_id=ask_id,
-                project_id=seen.project.id,
-                person_id=caller.person_id,
-                text=given.text,
-                draft=_kept(given.draft),
-                now=now,
-            )
-            await ledger.ask_event(
-                connection,
-                seen.project.id,
-                ask_id,
-                EventType.ASK_OPENED,
-                caller.token_name,
-                caller.person_name,
-                now,
-            )
-            return _shown(await _must_find(connection, ask_id))
+            once = None
+            if given.request_id is not None:
+                once = await claim(
+                    connection, caller, "open_ask", given.request_id, given, seen.project.id, now
+                )
+                if once.saved is not None:
+                    return AgentAsk(**once.saved)
+            made = await _write(connection, caller, seen, ask_id, given, now)
+            if once is not None:
+                await once.save(connection, made.model_dump(mode="json"), now)
+            return made
 
     async def waiting(self, caller: Caller, given: AsksInput) -> AskList:
         """The open asks of the caller's person; held for `wait` seconds while there is none."""
@@ -89,8 +80,12 @@ class Asks:
             found = await self._news(key)
             return found if found.rows else None
 
+        async def may() -> None:
+            async with self._reads.snapshot() as connection:
+                await must_still_see(connection, caller, key.project_id)
+
         found = await wait_for(
-            self._waiters, look, project_id=key.project_id, seconds=float(given.wait)
+            self._waiters, look, project_id=key.project_id, seconds=float(given.wait), may=may
         ) or _Open([], 0)
         return AskList(
             project_id=seen.project.id,
@@ -116,16 +111,38 @@ class Asks:
             await lock_project(connection, project_id)
             _must_be_open(await _must_find(connection, ask_id))
             await asks.close(connection, ask_id, now)
-            await ledger.ask_event(
-                connection,
-                project_id,
-                ask_id,
-                EventType.ASK_CLOSED,
-                caller.token_name,
-                caller.person_name,
-                now,
-            )
+            await _note(connection, project_id, ask_id, EventType.ASK_CLOSED, caller, now)
             return _shown(await _must_find(connection, ask_id))
+
+
+async def _write(
+    connection: asyncpg.Connection, caller: Caller, seen: Seen, ask_id: str, given: CreateAsk, now: datetime
+) -> AgentAsk:
+    project_id = seen.project.id
+    await lock_project(connection, project_id)
+    await _must_have_room(connection, seen, caller)
+    await asks.add(
+        connection,
+        ask_id=ask_id,
+        project_id=project_id,
+        person_id=caller.person_id,
+        text=given.text,
+        draft=_kept(given.draft),
+        now=now,
+    )
+    await _note(connection, project_id, ask_id, EventType.ASK_OPENED, caller, now)
+    return _shown(await _must_find(connection, ask_id))
+
+
+async def _note(
+    connection: asyncpg.Connection,
+    project_id: str,
+    ask_id: str,
+    kind: EventType,
+    caller: Caller,
+    now: datetime,
+) -> None:
+    await ledger.ask_event(connection, project_id, ask_id, kind, caller.token_name, caller.person_name, now)
 
 
 async def _must_have_room(connection: asyncpg.Connection, seen: Seen, caller: Caller) -> None:

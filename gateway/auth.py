@@ -5,8 +5,8 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from enum import Enum
+from typing import Protocol
 
-from gateway.surface import Surface
 from protocol.projects import Caller, TokenKind
 from protocol.refusals import Refused, refused, unauthenticated
 
@@ -35,7 +35,15 @@ def bearer_token(authorization: str | None) -> str:
     return token
 
 
-async def admit(surface: Surface, authorization: str | None, door: Door) -> Caller:
+class Knows(Protocol):
+    """Whoever can tell whose token it is."""
+
+    async def authenticate(self, raw_token: str) -> Caller:
+        """Whose token this is; refuses `unauthenticated`."""
+        ...
+
+
+async def admit(surface: Knows, authorization: str | None, door: Door) -> Caller:
     """The caller behind `authorization`, if its token opens `door`; refuses `unauthenticated` or `forbidden`."""
     raw = bearer_token(authorization)
     if raw.startswith("gitring_git_"):

@@ -1,6 +1,7 @@
 """`gitring_board`: one line for each live intent of a project."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 import asyncpg
@@ -14,9 +15,10 @@ from protocol.projects import Caller
 from protocol.records import ConflictRow, IntentRow
 from protocol.refusals import invalid_input, not_found
 from protocol.states import State, WaitsFor
+from rules.landing_order import landing_order
 from rules.states import holders
 from rules.waiting import waiting_for
-from storage.sql import boards, claims, conflicts, events, intents, snapshot
+from storage.sql import boards, claims, conflicts, events, intents, queue, snapshot
 
 PAGE = 100
 PAGE_BYTES = 20_000
@@ -24,6 +26,8 @@ MOST_FOLDERS = 20
 MOST_PLACES = 20
 MOST_NUMBERS = 50
 MOST_PAIRS = 20
+# As many as a line's queue looks at.
+QUEUE = 200
 
 
 class Boards:
@@ -99,6 +103,7 @@ async def board_entries(connection: asyncpg.Connection, rows: Sequence[IntentRow
         agents=await intents.agents_of(connection, ids),
         reserved=await claims.of_intents(connection, ids),
         sent_back=await conflicts.sent_back(connection, ids),
+        positions=await _positions(connection, rows),
     )
     return [_entry(row, known) for row in rows]
 
@@ -112,6 +117,17 @@ class _Known(NamedTuple):
     agents: Mapping[str, str]
     reserved: Mapping[str, list[str]]
     sent_back: Set[str]
+    positions: Mapping[str, int]
+
+
+async def _positions(connection: asyncpg.Connection, rows: Sequence[IntentRow]) -> dict[str, int]:
+    """The places in their queues of those that stand in one and whose dependencies do too."""
+    found: dict[str, int] = {}
+    for project_id, line in {(row.project_id, row.line) for row in rows if row.queued_at is not None}:
+        queued = [one for one, _ in await queue.order(connection, project_id, line, QUEUE, datetime.now(UTC))]
+        order = landing_order(queued, await queue.open_dependencies(connection, queued))
+        found |= {intent_id: place for place, intent_id in enumerate(order, 1)}
+    return found
 
 
 def _entry(row: IntentRow, known: _Known) -> BoardEntry:
@@ -137,6 +153,7 @@ def _entry(row: IntentRow, known: _Known) -> BoardEntry:
         yields=_places(yields),
         yields_to=sorted(pair.first_number for pair in yields),
         reserves=known.reserved.get(row.id, []),
+        position=known.positions.get(row.id),
     )
 
 

@@ -17,6 +17,7 @@ from protocol.intents import WaitInput
 from protocol.projects import Caller
 from protocol.refusals import Refused, busy, outcome_unknown
 from protocol.tools import Tool
+from protocol.wire import visible_json
 from storage.sql.pool import OutcomeUnknown, RecordBusy
 
 log = logging.getLogger(__name__)
@@ -93,14 +94,15 @@ class Calls:
         if isinstance(given, Held):
             return await self._wait(operation, caller, given)
         if not tool.writes:
-            return await self._read(operation(caller, given))
+            return await self.read(operation(caller, given))
         repeatable = getattr(given, "request_id", None) is not None
         try:
             return await self.finish(operation(caller, given))
         except (TimeoutError, OutcomeUnknown) as problem:
             raise outcome_unknown(tool.name, repeatable) from problem
 
-    async def _read(self, answer: Awaitable[T]) -> T:
+    async def read(self, answer: Awaitable[T]) -> T:
+        """The result of `answer`; refuses `busy` when it takes too long."""
         try:
             async with asyncio.timeout(self._limits.call_sec):
                 return await answer
@@ -115,7 +117,7 @@ class Calls:
             if not self._stop.stopping:
                 raise busy("The wait") from problem
         # The server stops: say where things stand, as an empty wait does, and let the client call again.
-        return await self._read(operation(caller, given.for_seconds(0)))
+        return await self.read(operation(caller, given.for_seconds(0)))
 
     async def finish(self, write: Awaitable[T]) -> T:
         """The result of `write`, which goes on to its end even when its caller leaves or TimeoutError is raised."""
@@ -144,7 +146,7 @@ def _ended_alone(task: asyncio.Task[Any]) -> None:
 
 def json_of(answer: BaseModel) -> bytes:
     """An answer as the wire shows it."""
-    return answer.model_dump_json(by_alias=True).encode()
+    return visible_json(answer.model_dump_json(by_alias=True)).encode()
 
 
 def wait_cut(given: Held, most: int) -> Held:

@@ -19,11 +19,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.explain import explain
+from gateway.text.untrusted import one_line
 from protocol.ids import new_id
 from protocol.refusals import Refusal, Refused, busy, refused
 from storage.sql.pool import RecordBusy
 
 log = logging.getLogger(__name__)
+_LONGEST = 10_000
 
 
 class ErrorPart(BaseModel):
@@ -40,9 +42,16 @@ class ErrorBody(BaseModel):
     error: ErrorPart
 
 
+def plain(refusal: Refusal) -> Refusal:
+    """`refusal` in printable lines: its sentences may name people, places and refs in their own spelling."""
+    said = {"message": one_line(refusal.message, _LONGEST), "next": one_line(refusal.next, _LONGEST)}
+    return refusal.model_copy(update=said)
+
+
 def error_body(refusal: Refusal) -> ErrorBody:
     """The wire form of `refusal`."""
-    return ErrorBody(error=ErrorPart(code=refusal.code, message=refusal.message, next=refusal.next))
+    said = plain(refusal)
+    return ErrorBody(error=ErrorPart(code=said.code, message=said.message, next=said.next))
 
 
 def error_response(refusal: Refusal) -> Response:

@@ -15,6 +15,7 @@ from gateway.git_access import Authorize, Decide, GitAccess, GitDenied, Record, 
 from gateway.git_exchange import feed, log_stderr, pour, send_head, send_text
 from gateway.git_hook import install_hooks
 from gateway.git_push import Push
+from gateway.text.untrusted import printable
 from storage.git.backend import CgiRequest, http_backend
 
 __all__ = ["Authorize", "Decide", "GitAccess", "GitDenied", "GitHttp", "Record", "token_of"]
@@ -157,7 +158,8 @@ async def _refuse(send: Send, denied: GitDenied, authorization: str | None) -> N
     helper's token is stale; a token given as a header would only end in "could not read Username", so it gets a 403.
     """
     bearer = (authorization or "").lower().startswith("bearer ")
+    message = printable(denied.message)
     if denied.status == 401 and not bearer:
         challenge = (b"www-authenticate", b'Basic realm="gitring"')
-        return await send_text(send, 401, denied.message, challenge)
-    await send_text(send, 403 if denied.status == 401 else denied.status, denied.message)
+        return await send_text(send, 401, message, challenge)
+    await send_text(send, 403 if denied.status == 401 else denied.status, message)

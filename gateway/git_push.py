@@ -14,6 +14,7 @@ from starlette.types import Message, Receive, Send
 from gateway.git_access import Decide, GitAccess, Record
 from gateway.git_exchange import feed, finish, log_stderr, send_head
 from gateway.git_hook import PRE_RECEIVE, Answer, HookChannel, Question
+from gateway.text.untrusted import printable
 from storage.git.backend import CgiRequest, http_backend
 from storage.git.command import wind_down
 from storage.git.receive import RefUpdate
@@ -129,7 +130,7 @@ class Push:
         if refusal is None and not self._gone.is_set():
             self._allowed = True
             return Answer(allow=True)
-        return Answer(allow=False, text=refusal or _UNJUDGED)
+        return Answer(allow=False, text=printable(refusal or _UNJUDGED))
 
     async def _settle(self) -> None:
         """Record what moved although post-receive never said so (it was killed, or could not start)."""

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.responses import JSONResponse, Response
@@ -29,11 +30,15 @@ async def _answers(name: str, probe: Probe, seconds: float) -> bool:
 
 
 def add_health(app: FastAPI, probes: Mapping[str, Probe], probe_sec: float = PROBE_SEC) -> None:
-    """`GET /healthz` (alive) and `GET /readyz` (each of `probes` answered within `probe_sec` seconds)."""
+    """`GET /healthz` (alive) and `GET /readyz` (each of `probes` answered within `probe_sec` seconds).
+
+    `ok` and `data` are for clients of the Foremerge protocol, who look there.
+    """
 
     @app.get("/healthz", tags=["health"], summary="The process answers")
-    async def healthz() -> dict[str, str]:
-        return {"status": "alive"}
+    async def healthz() -> dict[str, Any]:
+        about = {"name": app.title, "version": app.version, "status": "alive"}
+        return {**about, "ok": True, "data": about}
 
     @app.get(
         "/readyz",
@@ -46,7 +51,9 @@ def add_health(app: FastAPI, probes: Mapping[str, Probe], probe_sec: float = PRO
         state = {name: "ok" if good else "no answer" for name, good in zip(probes, found, strict=True)}
         missing = [name for name, good in zip(probes, found, strict=True) if not good]
         if not missing:
-            return JSONResponse({"status": "ready", "servers": state})
+            return JSONResponse(
+                {"status": "ready", "servers": state, "ok": True, "data": {"status": "ready"}}
+            )
         refusal = busy(" and ".join(missing)).refusal.model_copy(
             update={
                 "code": "not_ready",
@@ -54,5 +61,5 @@ def add_health(app: FastAPI, probes: Mapping[str, Probe], probe_sec: float = PRO
                 "next": "Wait until it is back; calls that need it are refused with code busy meanwhile.",
             }
         )
-        body = {"status": "not ready", "servers": state, **error_body(refusal).model_dump()}
+        body = {"status": "not ready", "servers": state, "ok": False, **error_body(refusal).model_dump()}
         return JSONResponse(body, 503, {"Retry-After": "2"})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.errors import error_response, too_large
-from protocol.refusals import Refused
+from protocol.refusals import Refused, invalid_input
 
 MIB = 1024 * 1024
 
@@ -74,6 +74,7 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         try:
+            _refuse_nul(scope)
             body = await read_body(scope, receive, self._limit)
         except Refused as problem:
             await error_response(problem.refusal)(scope, receive, send)
@@ -81,6 +82,12 @@ class BodyLimit:
             return
         else:
             await self._app(scope, replay(body, receive), send)
+
+
+def _refuse_nul(scope: Scope) -> None:
+    """Nothing has a NUL in its name, and the record cannot even be asked for it."""
+    if "\0" in scope["path"] or b"%00" in scope["query_string"]:
+        raise invalid_input("The address holds a NUL character.", "Leave %00 out of it.")
 
 
 def is_git(scope: Scope) -> bool:

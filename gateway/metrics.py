@@ -1,4 +1,4 @@
-"""Numbers for Prometheus: requests by address, how long they took, calls by tool, waits held."""
+"""Numbers for Prometheus: requests by address, how long they took, calls by tool, waits held, queues and findings."""
 
 import time
 from collections.abc import Callable
@@ -9,6 +9,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.limits import is_git
+from gateway.metrics_of_record import RecordNumbers
+from gateway.watching import ReadNumbers
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 200)
@@ -88,9 +90,12 @@ def _route(scope: Scope) -> str:
     return "/git" if is_git(scope) else address if address in _FIXED else "other"
 
 
-def add_metrics(app: FastAPI, metrics: Metrics) -> None:
-    """`GET /metrics` in Prometheus' text form."""
+def add_metrics(app: FastAPI, metrics: Metrics, read: ReadNumbers | None = None) -> None:
+    """`GET /metrics` in Prometheus' text form; `read` gives what the record says at each call."""
+    of_record = RecordNumbers(metrics.registry, read) if read else None
 
     @app.get("/metrics", tags=["health"], summary="Numbers for Prometheus", response_class=Response)
     async def numbers() -> Response:
+        if of_record is not None:
+            await of_record.refresh()
         return Response(generate_latest(metrics.registry), media_type=MEDIA_TYPE)

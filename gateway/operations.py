@@ -16,14 +16,17 @@ from gateway.boards import Boards
 from gateway.briefs import Briefs
 from gateway.commands import Build, Call, Commands
 from gateway.lines import Lines
+from gateway.live_logs import Following, LiveLogs
 from gateway.members import Members
 from gateway.nearby import Surroundings
 from gateway.owner_operations import OwnerOperations
 from gateway.people import People
 from gateway.reads import Reads
+from gateway.repositories import Repositories
 from gateway.series import SeriesOfProjects
 from gateway.waits import Waits
 from gateway.waits_of_several import WaitsOfSeveral
+from gateway.watching import Watching
 from protocol.answers import (
     Board,
     CheckView,
@@ -35,6 +38,7 @@ from protocol.answers import (
     WaitAnswer,
 )
 from protocol.asks import AgentAsk, AskList, AsksInput, CreateAsk
+from protocol.checks import FlakyList
 from protocol.commands import (
     AcceptDrift,
     Ack,
@@ -42,6 +46,7 @@ from protocol.commands import (
     Comment,
     Decide,
     Declare,
+    LandNow,
     Settle,
     Submit,
     Suggest,
@@ -60,6 +65,7 @@ from protocol.intents import (
     DecideInput,
     DeclareInput,
     IntentInput,
+    LandNowInput,
     ProjectsInput,
     SettleInput,
     SubmitInput,
@@ -68,21 +74,32 @@ from protocol.intents import (
     WaitInput,
     WithdrawInput,
 )
+from protocol.live import ArtifactList
 from protocol.projects import (
     Caller,
 )
 from protocol.refusals import people_only
 from protocol.states import State
 from protocol.surroundings import Brief, Nearby
+from protocol.watch import WatchList
 from storage.sql import tokens
+from storage.sql.watch import WatchNumbers
 
 
 class Operations(OwnerOperations):
     """One gateway process's operations (`gateway.surface.Surface`)."""
 
     def __init__(
-        self, pool: asyncpg.Pool, client: Client, waiters: Waiters, *, public_url: str, host: str
+        self,
+        pool: asyncpg.Pool,
+        client: Client,
+        waiters: Waiters,
+        *,
+        public_url: str,
+        host: str,
+        repositories: Repositories | None = None,
     ) -> None:
+        self._repositories = repositories
         self._pool = pool
         self.accepted = AcceptedTokens(self._find)
         self._reads = Reads(pool, public_url)
@@ -90,9 +107,11 @@ class Operations(OwnerOperations):
         self._boards = Boards(self._reads)
         self._lines = Lines(pool, client, self._reads)
         self._briefs = Briefs(self._reads)
+        self._watching = Watching(self._reads)
         self._surroundings = Surroundings(self._reads)
         self._series = SeriesOfProjects(pool, self._reads)
         self._waits = Waits(self._reads, waiters)
+        self._live_logs = LiveLogs(self._reads, waiters)
         self._waits_of_several = WaitsOfSeveral(self._reads, waiters)
         self._asks = Asks(pool, self._reads, waiters)
         self._members = Members(pool, self._reads)
@@ -137,7 +156,12 @@ class Operations(OwnerOperations):
 
     async def submit(self, caller: Caller, input: SubmitInput) -> IntentDetail:
         """`gitring_submit`."""
-        return await self._change(caller, "gitring_submit", input.intent_id, input, Submit, "submit")
+        found = await self._writable(caller, input.intent_id)
+        row, project = found.intent, found.seen.project
+        behind = self._repositories is None or self._repositories.loose_ref(project.id, row.id) != row.head
+        call = Call(caller, "gitring_submit", input, input.request_id, project, row.id, new_id("cmd"), row)
+        build = _builder(Submit, self._reads.public_url, may_be_behind=behind)
+        return IntentDetail(**await self._commands.run(call, build, "submit"))
 
     async def withdraw(self, caller: Caller, input: WithdrawInput) -> IntentDetail:
         """`gitring_withdraw`."""
@@ -162,6 +186,10 @@ class Operations(OwnerOperations):
     async def accept_drift(self, caller: Caller, intent_id: str, input: AcceptDriftInput) -> IntentDetail:
         """A person accepts what lies outside the plan."""
         return await self._by_person(caller, "accept_drift", intent_id, input, AcceptDrift)
+
+    async def land_now(self, caller: Caller, intent_id: str, input: LandNowInput) -> IntentDetail:
+        """An owner has an intent land before all others."""
+        return await self._by_person(caller, "land_now", intent_id, input, LandNow)
 
     async def suggest(self, caller: Caller, intent_id: str, input: SuggestInput) -> IntentDetail:
         """A suggestion for another agent's intent; any member may make one."""
@@ -253,6 +281,18 @@ class Operations(OwnerOperations):
         """Every event as it is committed."""
         return self._waits.live_events(caller, project_ref, after_seq)
 
+    async def flaky(self, caller: Caller, project_ref: str) -> FlakyList:
+        """The flaky tests of a project."""
+        return await self._reads.flaky(caller, project_ref)
+
+    async def watch(self, caller: Caller, project_ref: str) -> WatchList:
+        """What the watchdog finds."""
+        return await self._watching.of_project(caller, project_ref)
+
+    async def watch_numbers(self) -> WatchNumbers:
+        """What a monitor reads."""
+        return await self._watching.numbers()
+
     async def audit(self, caller: Caller, project_ref: str) -> ChainVerdict:
         """Whether the ledger is whole."""
         return await self._reads.audit(caller, project_ref)
@@ -264,6 +304,18 @@ class Operations(OwnerOperations):
     async def check_log(self, caller: Caller, check_id: str) -> bytes:
         """The log of a check run."""
         return await self._reads.check_log(caller, check_id)
+
+    def follow_log(self, caller: Caller, check_id: str, at: str) -> Following:
+        """The log of a running check as it grows."""
+        return self._live_logs.follow(caller, check_id, at)
+
+    async def artifacts(self, caller: Caller, check_id: str) -> ArtifactList:
+        """The files that a check run handed over."""
+        return await self._reads.artifacts(caller, check_id)
+
+    async def artifact(self, caller: Caller, check_id: str, number: int) -> tuple[str, bytes]:
+        """One of those files."""
+        return await self._reads.artifact(caller, check_id, number)
 
 
 def _builder(command: type[Command], public_url: str, **more: Any) -> Build:

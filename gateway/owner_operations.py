@@ -51,6 +51,10 @@ class OwnerOperations:
         """Let a line's queue stand still."""
         return await self._lines.pause(caller, project_ref, line, input)
 
+    async def drain_line(self, caller: Caller, project_ref: str, line: str, input: PauseLine) -> LineList:
+        """Land what is queued by now, then stand still."""
+        return await self._lines.drain(caller, project_ref, line, input)
+
     async def resume_line(self, caller: Caller, project_ref: str, line: str) -> LineList:
         """Let a line's queue move again."""
         return await self._lines.resume(caller, project_ref, line)

@@ -2,24 +2,29 @@
 
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
-from typing import Any, cast
+from typing import cast
 
 import asyncpg
 
 from gateway.access import Seen, SeenIntent, projects_of, see_intent, see_project
 from protocol.answers import CheckView, IntentDetail, IntentView, ProjectList
+from protocol.checks import FlakyList
 from protocol.events import ChainVerdict, Event
-from protocol.projects import Caller, Checks, Project
-from protocol.records import IntentRecords, ProjectRow
+from protocol.live import LOG_LIMIT, ArtifactList, ArtifactView
+from protocol.project_checks import Checks
+from protocol.projects import Caller, Project
+from protocol.records import CheckRow, IntentRecords, ProjectRow
 from protocol.refusals import Refused, busy, not_found
 from protocol.states import State
 from rules.detail import check_view, intent_detail, intent_view
 from rules.git_commands import GitAddress
 from rules.next_step import stop_step
-from storage.sql import checks, events, intents, projects
+from storage.sql import artifacts, checks, events, flaky, intents, live_log, projects
 from storage.sql.audit import audit
 from storage.sql.pool import OutcomeUnknown, RecordBusy, transaction
 from storage.sql.snapshot import read_intent
+
+_MOST_FLAKY = 100
 
 
 class Reads:
@@ -112,6 +117,7 @@ class Reads:
                 timeout_sec=settings.timeout_sec,
                 environment=settings.environment,
                 network=settings.network,
+                named=settings.named_checks,
             ),
             plan_review=settings.plan_review,
             merge_approval=settings.merge_approval,
@@ -121,6 +127,10 @@ class Reads:
             people_only=settings.people_only,
             folder_writers=settings.folder_writers,
             owner_approves=settings.owner_approves,
+            acceptance_policy=settings.acceptance_policy,
+            verify_symbol_scopes=settings.verify_symbol_scopes,
+            person_accepts=settings.person_accepts,
+            exclusions=settings.exclusions,
             git=GitAddress(self.public_url, row.id).remote,
             acting_for=caller.person_name,
             created_at=row.created_at,
@@ -141,15 +151,53 @@ class Reads:
     async def check(self, caller: Caller, check_id: str) -> CheckView:
         """One check run."""
         async with self.snapshot() as connection:
-            return check_view(await self._check(connection, caller, check_id), self.public_url)
+            return check_view(await self.seen_check(connection, caller, check_id), self.public_url)
 
     async def check_log(self, caller: Caller, check_id: str) -> bytes:
-        """The kept log of a run: the project's own output."""
+        """The log of a run, or what a running one has printed so far: the project's own output."""
         async with self.snapshot() as connection:
-            row = await self._check(connection, caller, check_id)
+            row = await self.seen_check(connection, caller, check_id)
+            if row.state == "running":
+                return await live_log.printed(connection, row.id, 0, LOG_LIMIT)
             return await checks.log_of(connection, row.id)
 
-    async def _check(self, connection: asyncpg.Connection, caller: Caller, check_id: str) -> Any:
+    async def check_place(self, caller: Caller, check_id: str) -> tuple[str, list[str]]:
+        """The project of a run, and the intents that it speaks of."""
+        async with self.snapshot() as connection:
+            row = await self.seen_check(connection, caller, check_id)
+            return row.project_id, await live_log.intents_of(connection, row.id)
+
+    async def artifacts(self, caller: Caller, check_id: str) -> ArtifactList:
+        """The files that a run handed over."""
+        async with self.snapshot() as connection:
+            row = await self.seen_check(connection, caller, check_id)
+            found = await artifacts.listed(connection, row.id)
+            ground = await artifacts.ground(connection, row.id)
+        where = f"{self.public_url}/api/v1/checks/{row.id}/artifacts"
+        return ArtifactList(
+            artifacts=[
+                ArtifactView(
+                    number=file.number, name=file.name, bytes=file.bytes, url=f"{where}/{file.number}"
+                )
+                for file in found
+            ],
+            left_out=ground.left_out,
+            isolation=ground.isolation,
+        )
+
+    async def artifact(self, caller: Caller, check_id: str, number: int) -> tuple[str, bytes]:
+        """One of those files: its name and its content, both the project's own."""
+        async with self.snapshot() as connection:
+            row = await self.seen_check(connection, caller, check_id)
+            found = await artifacts.content(connection, row.id, number)
+        if found is None:
+            raise not_found(
+                f"file {number} of check {row.id}", f"GET /api/v1/checks/{row.id}/artifacts lists them."
+            )
+        return found
+
+    async def seen_check(self, connection: asyncpg.Connection, caller: Caller, check_id: str) -> CheckRow:
+        """A run of a project that the caller may read. One that they may not is as if it were not there."""
         row = await checks.get(connection, check_id)
         missing = not_found(f"check {check_id[:60]}", "Take the check's id from gitring_status.")
         if row is None:
@@ -165,6 +213,12 @@ class Reads:
         async with self.snapshot() as connection:
             seen = await see_project(connection, caller, project_ref)
             return await events.read_after(connection, seen.project.id, after_seq, limit)
+
+    async def flaky(self, caller: Caller, project_ref: str) -> FlakyList:
+        """The flaky tests of a project."""
+        async with self.snapshot() as connection:
+            seen = await see_project(connection, caller, project_ref)
+            return FlakyList(flaky=await flaky.listed(connection, seen.project.id, _MOST_FLAKY))
 
     async def audit(self, caller: Caller, project_ref: str) -> ChainVerdict:
         """Whether the ledger's chain holds, from its first row to its head."""

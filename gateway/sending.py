@@ -24,6 +24,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from gateway.busy import RecordOrBusy
 from gateway.engine import start_intent, until_ready
 from protocol.commands import Command, Declare, IntentStart
+from protocol.foremerge.commands import ForemergeCommand, ForemergeOperation
 from protocol.names import INTENTS_QUEUE, intent_workflow
 from protocol.records import IntentRow
 from protocol.refusals import Refusal, Refused, busy, outcome_unknown, refused
@@ -48,11 +49,12 @@ class StaleClaim(Exception):
 
 
 class Sender:
-    """Updates of intents' workflows."""
+    """Updates of intents' workflows; each is given up after `seconds`."""
 
-    def __init__(self, pool: asyncpg.Pool, client: Client) -> None:
+    def __init__(self, pool: asyncpg.Pool, client: Client, seconds: float = ENGINE_SEC) -> None:
         self._pool = pool
         self._client = client
+        self._seconds = seconds
         self._turns = asyncio.Semaphore(AT_ONCE)
 
     async def send(
@@ -60,7 +62,7 @@ class Sender:
     ) -> Answer:
         """The command's answer. Raises Refused; `outcome_unknown` only when the record does not know it either."""
         try:
-            async with self._turn(), asyncio.timeout(ENGINE_SEC):
+            async with self._turn(), asyncio.timeout(self._seconds):
                 must_live(row)
                 return await until_ready(lambda: self._attempt(command, update))
         except WorkflowUpdateFailedError as failed:
@@ -91,10 +93,13 @@ class Sender:
 
     async def _attempt(self, command: Command, update: str) -> Answer:
         if isinstance(command, Declare):
-            return await self._declare(command)
+            return await self._begin(command, update, command.input.title)
+        if isinstance(command, ForemergeCommand) and command.operation is ForemergeOperation.PUBLISH_INTENT:
+            return await self._begin(command, update, str(command.given.get("summary", "")))
         return await self._update(command, update)
 
-    async def _declare(self, command: Declare) -> Answer:
+    async def _begin(self, command: Command, update: str, title: str) -> Answer:
+        """An intent's first update, which starts its workflow."""
         operation = WithStartWorkflowOperation(
             IntentWorkflow.run,
             IntentStart(intent_id=command.intent_id, project_id=command.project_id, host=command.host),
@@ -102,11 +107,11 @@ class Sender:
             task_queue=INTENTS_QUEUE,
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
             id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
-            static_summary=plain(command.input.title),
+            static_summary=plain(title),
         )
         try:
             answer: Answer = await self._client.execute_update_with_start_workflow(
-                "declare",
+                update,
                 command,
                 id=command.command_id,
                 start_workflow_operation=operation,

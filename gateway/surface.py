@@ -8,6 +8,7 @@ from typing import Any, Protocol, cast
 
 from pydantic import BaseModel
 
+from gateway.live_logs import Following
 from protocol.answers import (
     Board,
     CheckView,
@@ -19,6 +20,7 @@ from protocol.answers import (
     WaitAnswer,
 )
 from protocol.asks import AgentAsk, AskList, AsksInput, CreateAsk
+from protocol.checks import FlakyList
 from protocol.events import ChainVerdict, Event
 from protocol.intents import (
     AcceptDriftInput,
@@ -30,6 +32,7 @@ from protocol.intents import (
     DecideInput,
     DeclareInput,
     IntentInput,
+    LandNowInput,
     ProjectsInput,
     SettleInput,
     SubmitInput,
@@ -38,6 +41,7 @@ from protocol.intents import (
     WaitInput,
     WithdrawInput,
 )
+from protocol.live import ArtifactList
 from protocol.people import InvitePerson, MakeLink, Member, MemberList, SetRole, SignInLink
 from protocol.projects import (
     Caller,
@@ -56,6 +60,7 @@ from protocol.projects import (
 from protocol.states import State
 from protocol.surroundings import Brief, Nearby
 from protocol.tools import Tool
+from protocol.watch import WatchList
 
 
 class Surface(Protocol):
@@ -100,6 +105,7 @@ class Surface(Protocol):
     async def accept_drift(
         self, caller: Caller, intent_id: str, input: AcceptDriftInput, /
     ) -> IntentDetail: ...
+    async def land_now(self, caller: Caller, intent_id: str, input: LandNowInput, /) -> IntentDetail: ...
 
     async def create_project(self, caller: Caller, input: CreateProject, /) -> Project: ...
     async def change_settings(
@@ -109,6 +115,9 @@ class Surface(Protocol):
     async def lines(self, caller: Caller, project_ref: str, /) -> LineList: ...
     async def create_line(self, caller: Caller, project_ref: str, input: CreateLine, /) -> LineList: ...
     async def pause_line(
+        self, caller: Caller, project_ref: str, line: str, input: PauseLine, /
+    ) -> LineList: ...
+    async def drain_line(
         self, caller: Caller, project_ref: str, line: str, input: PauseLine, /
     ) -> LineList: ...
     async def resume_line(self, caller: Caller, project_ref: str, line: str, /) -> LineList: ...
@@ -139,7 +148,17 @@ class Surface(Protocol):
     async def check(self, caller: Caller, check_id: str, /) -> CheckView: ...
 
     async def check_log(self, caller: Caller, check_id: str, /) -> bytes:
-        """The log as it was written: the project's own output, untrusted."""
+        """The log as it was written, of a running check what is there so far: the project's own output, untrusted."""
+        ...
+
+    def follow_log(self, caller: Caller, check_id: str, at: str, /) -> Following:
+        """The log from `at` on as it grows, ended by the verdict; refuses at any step, also when access is lost."""
+        ...
+
+    async def artifacts(self, caller: Caller, check_id: str, /) -> ArtifactList: ...
+
+    async def artifact(self, caller: Caller, check_id: str, number: int, /) -> tuple[str, bytes]:
+        """Name and content of a file that a run handed over, untrusted."""
         ...
 
     async def events(self, caller: Caller, project_ref: str, after_seq: int, limit: int, /) -> list[Event]:
@@ -148,6 +167,14 @@ class Surface(Protocol):
 
     def live_events(self, caller: Caller, project_ref: str, after_seq: int, /) -> AsyncIterator[Event]:
         """Every event after `after_seq`, as it is committed, without end; refuses at the first step."""
+        ...
+
+    async def flaky(self, caller: Caller, project_ref: str, /) -> FlakyList:
+        """The project's tests that were seen red and green on one tree, the newest first."""
+        ...
+
+    async def watch(self, caller: Caller, project_ref: str, /) -> WatchList:
+        """What the watchdog finds in the project now, the longest first."""
         ...
 
     async def audit(self, caller: Caller, project_ref: str, /) -> ChainVerdict:

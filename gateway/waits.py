@@ -11,6 +11,7 @@ import asyncpg
 from bus.coalesce import Coalesced
 from bus.wait import wait_for
 from bus.waiters import Waiters
+from gateway.access import must_live, must_still_see, see_intent
 from gateway.reads import Reads
 from protocol.answers import IntentDetail, WaitAnswer
 from protocol.events import Event
@@ -23,6 +24,7 @@ from storage.sql.snapshot import read_intent
 
 MOST_EVENTS = 50
 _PAGE = 500
+_LOOK_SEC = 30.0
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,12 @@ class Waits:
         self._seen = Coalesced(self._see)
         self._news = Coalesced(self._read_news)
         self._standing = Coalesced(self._read_standing)
+        self._rights = Coalesced(self._look_at_rights)
+
+    async def _look_at_rights(self, asker: _Asker) -> None:
+        async with self._reads.snapshot() as connection:
+            await must_live(connection, asker.caller)
+            await see_intent(connection, asker.caller, asker.intent_id)
 
     async def _see(self, asker: _Asker) -> IntentRow:
         return (await self._reads.seen_intent(asker.caller, asker.intent_id)).intent
@@ -82,7 +90,8 @@ class Waits:
         """The first event after `afterSeq`, or what stands when `seconds` are over. A final intent answers at once."""
         started = time.monotonic()
         (intent_id,) = given.intents
-        row = await self._seen(_Asker(caller.token_id, intent_id, caller))
+        asker = _Asker(caller.token_id, intent_id, caller)
+        row = await self._seen(asker)
         key = _Key(intent_id, row.project_id, given.after_seq)
 
         async def look() -> _Moment | None:
@@ -94,6 +103,7 @@ class Waits:
             project_id=row.project_id,
             intent_ids=[intent_id],
             seconds=float(given.seconds),
+            may=lambda: self._rights(asker),
         )
         moment = found or await self._standing(key)
         return self._answer(caller, given, moment, time.monotonic() - started)
@@ -120,16 +130,22 @@ class Waits:
         )
 
     async def live_events(self, caller: Caller, project_ref: str, after_seq: int) -> AsyncIterator[Event]:
-        """Every event of a project after `after_seq`, as it is committed, until the caller leaves."""
+        """Every event of a project after `after_seq`, as it is committed, until the caller leaves.
+
+        Refuses as soon as the caller's token or session ends or they leave the project: nothing that was committed
+        after it is given.
+        """
         project = (await self._reads.seen(caller, project_ref)).project
-        loop_time = 30.0
         while not self._waiters.stopped:
 
             async def look(after: int = after_seq) -> list[Event] | None:
                 async with self._reads.snapshot() as connection:
+                    await must_still_see(connection, caller, project.id)
                     return await events.read_after(connection, project.id, after, _PAGE) or None
 
-            found = await wait_for(self._waiters, look, project_id=project.id, seconds=loop_time)
+            found = await wait_for(
+                self._waiters, look, project_id=project.id, seconds=_LOOK_SEC, person_id=caller.person_id
+            )
             for event in found or []:
                 yield event
                 after_seq = event.seq

@@ -10,7 +10,7 @@ import asyncpg
 from bus.coalesce import Coalesced
 from bus.wait import wait_for
 from bus.waiters import Waiters
-from gateway.access import see_project
+from gateway.access import must_still_see, see_project
 from gateway.reads import Reads
 from protocol.answers import WaitAnswer
 from protocol.events import Event
@@ -64,6 +64,7 @@ class WaitsOfSeveral:
         self._project = Coalesced(self._project_of)
         self._news = Coalesced(self._read_news)
         self._standing = Coalesced(self._read_standing)
+        self._rights = Coalesced(self._look_at_rights)
 
     async def wait(self, caller: Caller, given: WaitInput) -> WaitAnswer:
         """The intent whose event comes first after `afterSeq`; after `seconds`, the one that most asks for its agent.
@@ -73,7 +74,8 @@ class WaitsOfSeveral:
         """
         started = time.monotonic()
         intent_ids = tuple(given.intents)
-        project_id = await self._project(_Asker(caller.token_id, intent_ids, caller))
+        asker = _Asker(caller.token_id, intent_ids, caller)
+        project_id = await self._project(asker)
         key = _Key(intent_ids, project_id, given.after_seq)
         moment = await wait_for(
             self._waiters,
@@ -81,6 +83,7 @@ class WaitsOfSeveral:
             project_id=project_id,
             intent_ids=intent_ids,
             seconds=float(given.seconds),
+            may=lambda: self._rights((asker, project_id)),
         )
         if moment is None:
             moment = await self._standing(key)
@@ -100,6 +103,11 @@ class WaitsOfSeveral:
             waited_sec=round(waited, 3),
             can_stop=stop,
         )
+
+    async def _look_at_rights(self, asked: tuple[_Asker, str]) -> None:
+        asker, project_id = asked
+        async with self._reads.snapshot() as connection:
+            await must_still_see(connection, asker.caller, project_id)
 
     async def _project_of(self, asker: _Asker) -> str:
         async with self._reads.snapshot() as connection:

@@ -94,15 +94,21 @@ class ChangeRequestView(Answer):
 
 
 class CheckView(Answer):
-    """One run of the checks on the line plus the work."""
+    """One run of one check on the line plus the work.
+
+    `flaky` names what was red first and green on a later of its `tries`, on the same tree.
+    """
 
     id: str
+    name: str = "test"
     state: str
     summary: str
     line_head: str
     commit: str
     head: str
     reused: bool
+    tries: int = 1
+    flaky: list[str] = []
     log: str
     started_at: datetime
     finished_at: datetime | None
@@ -130,6 +136,20 @@ class LineBase(Answer):
     head: str | None
     behind: int | None = None
     near: list[int] = []
+
+
+class QueuePlace(Answer):
+    """Where an intent stands in its line's queue, from 1; `eta_sec` is an estimate for when all goes well.
+
+    `position` is None while something that it goes after (`waits_for`) does not stand in the queue itself.
+    """
+
+    position: int | None
+    of: int
+    ahead: list[int] = []
+    tested_with: list[int] = []
+    waits_for: list[int] = []
+    eta_sec: int | None = None
 
 
 class DoNotChange(Answer):
@@ -161,6 +181,7 @@ class IntentDetail(Answer):
     next: str
     after_seq: int
     said: list[str] = []
+    queue: QueuePlace | None = None
 
 
 class PushAddress(Answer):
@@ -219,7 +240,7 @@ class ProjectList(Answer):
 
 
 class BoardEntry(Answer):
-    """One live intent on the board."""
+    """One live intent on the board; `position` is its place in its line's queue, from 1, where it can land in its turn."""
 
     id: str
     number: int
@@ -238,6 +259,7 @@ class BoardEntry(Answer):
     keeps_from: list[int] = []
     yields_to: list[int] = []
     reserves: list[str] = []
+    position: int | None = None
 
 
 class BoardPlan(Answer):

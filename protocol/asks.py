@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from protocol.claims import Claims
 from protocol.ids import IntentIdField
-from protocol.intents import REST_WAIT_SEC, IssueUrl, Line1, ProjectRef, Text
+from protocol.intents import REST_WAIT_SEC, IssueUrl, Line1, ProjectRef, RequestId, Text
 from protocol.scopes import Scope
 from protocol.states import Priority
 from protocol.wire import Answer, Input
@@ -53,6 +53,7 @@ class CreateAsk(Input):
         Field(description="What you want, in your own words."),
     ]
     draft: Annotated[AskDraft | None, Field(description="Parts of the intent, where you have them.")] = None
+    request_id: RequestId | None = None
 
 
 class AsksInput(Input):

@@ -9,6 +9,7 @@ from protocol.intents import (
     CommentInput,
     DecideInput,
     DeclareInput,
+    LandNowInput,
     SettleInput,
     SubmitInput,
     SuggestInput,
@@ -46,9 +47,10 @@ class UpdatePlan(Command):
 
 
 class Submit(Command):
-    """Update `submit`."""
+    """Update `submit`. `may_be_behind` is False when the gateway saw that the ref stands where the record has it."""
 
     input: SubmitInput
+    may_be_behind: bool = True
 
 
 class Withdraw(Command):
@@ -93,6 +95,12 @@ class AcceptDrift(Command):
     input: AcceptDriftInput
 
 
+class LandNow(Command):
+    """Update `land_now`."""
+
+    input: LandNowInput
+
+
 class Pushed(Record):
     """Update `pushed`: the intent's ref moved from `old` to `new`."""
 
@@ -116,6 +124,7 @@ class IntentSight(Record):
     head: str | None = None
     submitted_head: str | None = None
     in_queue: bool = False
+    line_failed: bool = False
     waits_for: WaitsFor = WaitsFor.YOU
     next: str = ""
     holds: list[int] = []
@@ -151,6 +160,7 @@ class LineStart(Record):
     host: str
     landed: int = 0
     rounds: int = 0
+    window: int = 32
 
 
 class CreateProjectCommand(Record):

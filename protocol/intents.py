@@ -9,7 +9,7 @@ from protocol.claims import Claims
 from protocol.ids import AskIdField, ChangeRequestIdField, IntentIdField, Sha
 from protocol.scopes import Path, Scope, checked_path
 from protocol.states import Priority
-from protocol.wire import Input
+from protocol.wire import MOST_SEQ, Input
 
 Line1 = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=10_000)]
@@ -206,6 +206,17 @@ class AcceptDriftInput(Input):
     request_id: RequestId | None = None
 
 
+class LandNowInput(Input):
+    """An owner lands an intent before all others (REST and pages): `run` its checks first, or `skip` them.
+
+    Skipped checks are run on the line afterwards.
+    """
+
+    reason: Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"\S")]
+    checks: Literal["run", "skip"] = "run"
+    request_id: RequestId | None = None
+
+
 MCP_WAIT_SEC = 45
 REST_WAIT_SEC = 200
 DEFAULT_WAIT_SEC = 60
@@ -224,7 +235,7 @@ class WaitInput(Input):
         Annotated[list[IntentIdField], Field(min_length=1, max_length=MOST_WAITED_FOR)] | None,
         Field(description="Instead of intentId: several of one project; the first that moves answers."),
     ] = None
-    after_seq: Annotated[int, Field(ge=0, description="The afterSeq of the last answer.")]
+    after_seq: Annotated[int, Field(ge=0, le=MOST_SEQ, description="The afterSeq of the last answer.")]
     seconds: Annotated[
         int, Field(ge=0, le=REST_WAIT_SEC, description="How long to wait; over MCP at most 45.")
     ] = DEFAULT_WAIT_SEC
@@ -302,7 +313,11 @@ class BriefInput(Input):
     ] = None
     after_seq: Annotated[
         int | None,
-        Field(ge=0, description="The seq of an earlier brief: one line when the line has not moved since."),
+        Field(
+            ge=0,
+            le=MOST_SEQ,
+            description="The seq of an earlier brief: one line when the line has not moved since.",
+        ),
     ] = None
     cursor: Annotated[
         str | None,

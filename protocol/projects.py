@@ -4,31 +4,30 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints, field_validator
+from pydantic import AfterValidator, Field, StringConstraints, field_validator
 
-from protocol.checks import Command, VariableName
+from protocol.checks import CheckDefinition
 from protocol.claims import Prefix
+from protocol.foremerge.words import AcceptancePolicy, Operation
+from protocol.project_checks import Checks, ChecksInput
 from protocol.scopes import Path
 from protocol.states import Mediation, When
 from protocol.wire import Answer, Input, Record
 
+
+def _seen_whole(name: str) -> str:
+    if not name.isprintable():
+        raise ValueError("a name holds only characters that are seen")
+    return name
+
+
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
-Name = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Name = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$"),
+    AfterValidator(_seen_whole),
+]
 LineName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$")]
-
-
-class ChecksInput(Input):
-    """The project's test command."""
-
-    test: Annotated[Command, Field(description="A shell command, run at the root of the checkout.")]
-    timeout_sec: Annotated[int, Field(ge=1, le=86_400)] = 900
-    environment: Annotated[
-        list[VariableName],
-        Field(max_length=50, description="Names of the server's variables that the check may see."),
-    ] = []
-    network: Annotated[
-        bool, Field(description="Let the check reach the network; off, it has loopback only.")
-    ] = False
 
 
 class CreateProject(Input):
@@ -49,6 +48,7 @@ class ProjectSettings(Record):
     timeout_sec: int = 900
     environment: list[str] = []
     network: bool = False
+    named_checks: list[CheckDefinition] = []
     plan_review: When = When.HIGH
     merge_approval: When = When.HIGH
     mediation: Mediation | None = None
@@ -57,10 +57,20 @@ class ProjectSettings(Record):
     people_only: list[str] = [".github/", "CLAUDE.md", "AGENTS.md"]
     folder_writers: dict[str, list[str]] = {}  # folder -> ids of the people whose intents may change it
     owner_approves: list[str] = []
+    # Of the Foremerge face.
+    acceptance_policy: AcceptancePolicy = AcceptancePolicy.STRICT
+    verify_symbol_scopes: bool = False
+    person_accepts: list[Operation] = []  # work that does one of these is accepted by a person alone
+    exclusions: list[str] = []  # untracked output of checks that does not make a worktree dirty
+
+    @property
+    def has_checks(self) -> bool:
+        """False when nothing is run, so that a person decides about every merge."""
+        return self.test is not None or bool(self.named_checks)
 
 
 class ChangeSettings(Input):
-    """`PATCH /api/v1/projects/{id}`: only the fields given are changed; `checks: null` removes the test command."""
+    """`PATCH /api/v1/projects/{id}`: only the fields given are changed; `checks: null` removes all checks."""
 
     checks: ChecksInput | None = None
     plan_review: When | None = None
@@ -78,6 +88,22 @@ class ChangeSettings(Input):
     owner_approves: Annotated[
         list[Path] | None, Field(max_length=200, description="Folders whose merge an owner approves.")
     ] = None
+    acceptance_policy: Annotated[
+        AcceptancePolicy | None,
+        Field(description="Whether a Foremerge ChangeSet that was never validated may be accepted."),
+    ] = None
+    verify_symbol_scopes: Annotated[
+        bool | None,
+        Field(description="Warn of declared symbols that the agent's worktree does not mention."),
+    ] = None
+    person_accepts: Annotated[
+        list[Operation] | None,
+        Field(max_length=len(Operation), description="Foremerge operations that only a person accepts."),
+    ] = None
+    exclusions: Annotated[
+        list[str] | None,
+        Field(max_length=256, description="Untracked output of checks that makes no worktree dirty."),
+    ] = None
 
     @field_validator(
         "plan_review",
@@ -87,21 +113,16 @@ class ChangeSettings(Input):
         "people_only",
         "folder_writers",
         "owner_approves",
+        "acceptance_policy",
+        "verify_symbol_scopes",
+        "person_accepts",
+        "exclusions",
     )
     @classmethod
     def _never_null(cls, value: Any) -> Any:
         if value is None:
             raise ValueError("may be left out, but is never null")
         return value
-
-
-class Checks(Answer):
-    """The project's checks as shown."""
-
-    test: str | None
-    timeout_sec: int
-    environment: list[str] = []
-    network: bool = False
 
 
 class Project(Answer):
@@ -121,6 +142,10 @@ class Project(Answer):
     people_only: list[str] = []
     folder_writers: dict[str, list[str]] = {}
     owner_approves: list[str] = []
+    acceptance_policy: AcceptancePolicy = AcceptancePolicy.STRICT
+    verify_symbol_scopes: bool = False
+    person_accepts: list[Operation] = []
+    exclusions: list[str] = []
     git: str
     acting_for: str | None = None
     created_at: datetime
@@ -140,12 +165,19 @@ class PauseLine(Input):
 
 
 class Line(Answer):
-    """One line: its head, and why its queue stands still, if it does."""
+    """One line: its head, and why its queue stands still, if it does.
+
+    `stopped_by`: `owner`; `line`, when the line fails its own checks; `drained`. `draining` says why what is queued
+    now is the last to land. `untested`: an owner landed its head without checks.
+    """
 
     name: str
     head: str | None
     paused: str | None
     queued: int
+    stopped_by: str | None = None
+    draining: str | None = None
+    untested: bool = False
 
 
 class LineList(Answer):

@@ -24,12 +24,21 @@ class ProjectRow(Record):
 
 
 class LineRow(Record):
-    """A line of a project: its recorded head, and why its queue stands still, if it does."""
+    """A line of a project: its recorded head, and why its queue stands still, if it does.
+
+    `stopped_by`: `owner`, `line` (its own checks fail) or `drained`. Red results from before `red_since` are
+    not trusted. `untested`: its head landed without checks.
+    """
 
     project_id: str
     name: str
     head: str | None
     paused: str | None
+    stopped_by: str | None = None
+    red_since: datetime | None = None
+    draining_since: datetime | None = None
+    draining_why: str | None = None
+    untested: bool = False
 
 
 class IntentRow(Record):
@@ -64,11 +73,26 @@ class IntentRow(Record):
     created_at: datetime
     state_since: datetime
     queued_at: datetime | None
+    emergency: str | None = None
+    approved_patch: str | None = None
+    approved_plan: int | None = None
+    declared_base: str | None = None
+    outside: list[str] = []
 
     @property
     def label(self) -> str:
         """`#49`."""
         return f"#{self.number}"
+
+
+class PushedWork(Record):
+    """What a push does against the line: the paths it changes (old names of renames too), those it deletes, sentences
+    about exported signatures, and one hash of all of it."""
+
+    paths: list[str] = []
+    deleted: list[str] = []
+    signatures: list[str] = []
+    patch_id: str | None = None
 
 
 class PlanRow(Record):
@@ -116,7 +140,7 @@ class ConflictRow(Record):
 
 
 class RequestRow(Record):
-    """A change request."""
+    """A change request; `about_id` is the other intent that a notice tells of."""
 
     id: str
     project_id: str
@@ -133,6 +157,7 @@ class RequestRow(Record):
     head: str | None
     created_at: datetime
     closed_at: datetime | None
+    about_id: str | None = None
 
 
 class PushRow(Record):
@@ -147,9 +172,10 @@ class PushRow(Record):
 
 
 class CheckRow(Record):
-    """A run of the checks, seen from one intent."""
+    """A run of a check, seen from one intent."""
 
     id: str
+    name: str = "test"
     project_id: str
     line: str
     line_head: str
@@ -164,6 +190,8 @@ class CheckRow(Record):
     finished_at: datetime | None
     head: str
     reused: bool
+    tries: int = 1
+    flaky: list[str] = []
 
 
 class DecisionRow(Record):
@@ -187,6 +215,22 @@ class Neighbour(Record):
     state: State
 
 
+class QueueSight(Record):
+    """A line's queue when somebody asks about one intent in it, which stands in `queued` ((id, number), as queued).
+
+    `check_sec` is how long a candidate's checks take there. `tested_since` is set while a test that holds the
+    intent runs, `running_since` while only others' do.
+    """
+
+    queued: list[tuple[str, int]]
+    goes_after: dict[str, list[str]]
+    read_at: datetime
+    check_sec: float | None
+    tested_since: datetime | None
+    tested_with: list[int]
+    running_since: datetime | None
+
+
 class IntentRecords(Record):
     """All that the record holds of one intent, read in one snapshot; `after_seq` is the last event it reflects.
 
@@ -196,15 +240,19 @@ class IntentRecords(Record):
     intent: IntentRow
     project: ProjectRow
     line_head: str | None
+    line_stopped: str | None = None
+    line_paused: str | None = None
     plan: PlanRow
     conflicts: list[ConflictRow]
     requests: list[RequestRow]
     pushed_paths: list[str]
+    pushed: PushedWork = PushedWork()
     checks: list[CheckRow]
     decisions: list[DecisionRow]
     goes_after: list[Neighbour]
     followers: list[Neighbour]
     after_seq: int
+    queue: QueueSight | None = None
     landed_near: list[int] = []
     people: dict[str, str] = {}
     extra: dict[str, Any] = {}

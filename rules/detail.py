@@ -21,6 +21,7 @@ from rules.folders import Writer, closed_places
 from rules.git_commands import GitAddress
 from rules.next_step import next_step
 from rules.places import Place, covers, meet, parse_place, place_of
+from rules.queue_eta import queue_place
 from rules.states import holders
 from rules.waiting import waiting_for
 
@@ -108,9 +109,7 @@ def check_view(row: CheckRow, public_url: str) -> CheckView:
     return CheckView(
         commit=row.commit_id,
         log=f"{public_url}/api/v1/checks/{row.id}/log",
-        **row.model_dump(
-            include={"id", "state", "summary", "line_head", "head", "reused", "started_at", "finished_at"}
-        ),
+        **row.model_dump(include=CheckView.model_fields.keys() - {"commit", "log"}),
     )
 
 
@@ -120,6 +119,13 @@ def drift(records: IntentRecords) -> list[str]:
     return [
         path for path in records.pushed_paths if not any(covers(place, Place(path)) for place in declared)
     ]
+
+
+def unaccepted_drift(records: IntentRecords, head: str) -> list[str]:
+    """What `head` changes outside the plan and no person accepted."""
+    if any(d.kind == "drift_accepted" and d.head == head for d in records.decisions):
+        return []
+    return drift(records)
 
 
 def not_yet_changed(records: IntentRecords) -> list[str]:
@@ -172,11 +178,12 @@ def intent_detail(records: IntentRecords, address: GitAddress, said: Sequence[st
         not_yet_changed=not_yet_changed(records) if live else [],
         as_of=row.head,
         do_not_change=do_not_change(records) if live else [],
-        checks_run=records.project.settings.test is not None,
+        checks_run=records.project.settings.has_checks,
         waiting_for=waiting_for(row, records.requests),
         next=next_step(records, address),
         after_seq=records.after_seq,
         said=list(said),
+        queue=queue_place(records),
     )
 
 

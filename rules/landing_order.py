@@ -1,6 +1,6 @@
 """In which order queued intents may land: as queued, but never before what they go after."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 
 def landing_order(queued: Sequence[str], goes_after: Mapping[str, Collection[str]]) -> list[str]:
@@ -15,3 +15,28 @@ def landing_order(queued: Sequence[str], goes_after: Mapping[str, Collection[str
         placed[ready] = None
         left.remove(ready)
     return list(placed)
+
+
+def who_meets(
+    pairs: Iterable[tuple[str, str]],
+    changed: Mapping[str, Collection[str]],
+    imports: Mapping[str, Collection[str]],
+) -> dict[str, set[str]]:
+    """Which queued intents meet which: by a conflict of any range, or because one's file imports the other's.
+
+    `changed` holds the files of each intent, `imports` the files that a file imports.
+    """
+    meets: dict[str, set[str]] = {}
+    by_file: dict[str, set[str]] = {}
+    for intent_id, paths in changed.items():
+        for path in paths:
+            by_file.setdefault(path, set()).add(intent_id)
+    found = set(pairs)
+    for path, targets in imports.items():
+        for target in targets:
+            found |= {(one, other) for one in by_file.get(path, ()) for other in by_file.get(target, ())}
+    for one, other in found:
+        if one != other:
+            meets.setdefault(one, set()).add(other)
+            meets.setdefault(other, set()).add(one)
+    return meets

@@ -16,6 +16,8 @@ def next_step(records: IntentRecords, address: GitAddress) -> str:
     """What the agent of this intent does now. Names no limits and quotes nobody."""
     intent = records.intent
     wait = f"call gitring_wait with intentId {intent.id} and afterSeq {records.after_seq}"
+    if intent.landing == "external" and not intent.state.final:
+        return f"#{intent.number} was published through Foremerge: its agent goes on with Foremerge's tools."
     match intent.state:
         case State.ACTIVE:
             return _active(records, address)
@@ -28,6 +30,8 @@ def next_step(records: IntentRecords, address: GitAddress) -> str:
                     "below says. Do not write code yet."
                 )
             return f"A person must approve the plan first{_page(records, address)}: {wait}. Do not write code yet."
+        case State.VERIFYING | State.QUEUED if records.line_paused:
+            return f"The queue of {intent.line} stands still, and nothing waits on you: {wait}, or call gitring_status later."
         case State.VERIFYING:
             return f"Checks run on {intent.line} plus your work: {wait}."
         case State.AWAITING_APPROVAL:

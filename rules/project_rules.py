@@ -48,7 +48,7 @@ def rule_sentences(
         f"An intent that changes `{folder}` waits for an owner to approve its merge."
         for folder in settings.owner_approves
     ]
-    if settings.test is None:
+    if not settings.has_checks:
         said.append("No test command is set, so no checks run and a person approves every merge.")
     else:
         said += [

@@ -64,6 +64,16 @@ def must_be_open(intent: IntentRow, conflicts: Sequence[ConflictRow]) -> None:
         raise refused("wrong_state", *closed)
 
 
+def must_be_of_gitring(intent: IntentRow) -> None:
+    """Refuse (`wrong_state`) what only gitring's own tools do to gitring's own intents."""
+    if intent.landing == "external" and not intent.state.final:
+        raise refused(
+            "wrong_state",
+            f"Intent {intent.label} was published through Foremerge, and gitring lands nothing of it.",
+            "Its agent goes on with Foremerge's tools; gitring_withdraw gives it up.",
+        )
+
+
 def must_submit(
     intent: IntentRow,
     conflicts: Sequence[ConflictRow],

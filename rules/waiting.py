@@ -23,6 +23,8 @@ def waiting_for(intent: IntentRow, requests: Sequence[RequestRow]) -> WaitsFor:
     """Whom `intent` waits for. A plan that was sent back waits for its agent, not for the person."""
     if intent.state is State.PLAN_REVIEW and any(r.kind == "plan" and r.blocking for r in requests):
         return WaitsFor.YOU
+    if intent.landing == "external" and not intent.state.final:
+        return WaitsFor.YOU  # no queue or check of ours is under way for it
     return _BY_STATE[intent.state]
 
 

@@ -43,7 +43,7 @@ class DataFolder:
 
     def lock(self) -> None:
         """Make the folder where it is missing and take it for this process; FolderInUse when it is taken."""
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._make()
         file = os.fdopen(os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600), "r+")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -54,6 +54,19 @@ class DataFolder:
         file.write(str(os.getpid()))
         file.flush()
         self._lock = file
+
+    def _make(self) -> None:
+        """Make what is missing, closed to others. Root leaves the way to its checks open, which run as other users:
+        they can enter a folder that they know by name, and list none."""
+        passable = 0o711 if os.geteuid() == 0 else 0o700
+        self.path.mkdir(mode=passable, parents=True, exist_ok=True)
+        for name, mode in (
+            ("repositories", passable),
+            ("checks", passable),
+            ("caches", 0o700),
+            ("hooks", 0o700),
+        ):
+            (self.path / name).mkdir(mode=mode, exist_ok=True)
 
     @property
     def locked(self) -> bool:

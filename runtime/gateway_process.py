@@ -9,6 +9,7 @@ import uvicorn
 
 from bus.waiters import Waiters
 from gateway.app import create_app
+from gateway.foremerge.operations import ForemergeOperations
 from gateway.git_http import GitHttp
 from gateway.git_rules import GitRules
 from gateway.health import Probe
@@ -22,6 +23,8 @@ from runtime.processes import run
 from runtime.settings import Settings
 
 STOP_SEC = 10
+# Longer than HTTP clients keep an idle connection (often 5 s): who closes first must not be a race with the next call.
+KEEP_ALIVE_SEC = 75
 
 
 def probes(found: Connections) -> dict[str, Probe]:
@@ -64,10 +67,15 @@ async def serve(settings: Settings, stopping: asyncio.Event) -> None:
     async with connections(settings, "gateway", pool_size=24) as found:
         waiters = Waiters(found.link)
         await waiters.start()
-        operations = Operations(
-            found.pool, found.temporal, waiters, public_url=settings.url, host=settings.host_name
-        )
         repositories = Repositories(settings.data_dir)
+        operations = Operations(
+            found.pool,
+            found.temporal,
+            waiters,
+            public_url=settings.url,
+            host=settings.host_name,
+            repositories=repositories,
+        )
         rules = GitRules(found.pool, found.temporal, operations.accepted, repositories)
         git = GitHttp(rules.authorize, rules.decide, rules.record, hooks=settings.data_dir / "hooks")
         app = create_app(
@@ -77,10 +85,12 @@ async def serve(settings: Settings, stopping: asyncio.Event) -> None:
             git_app=git,
             stopping=stopping,
             waits_held=lambda: waiters.held,
+            foremerge=ForemergeOperations(found.pool, found.temporal, operations, public_url=settings.url),
+            numbers=operations.watch_numbers,
             pages=lambda app: add_pages(
                 app,
                 operations,
-                Sessions(found.pool),
+                Sessions(found.pool, ended=waiters.doubt_person),
                 pool=found.pool,
                 site=site_of(settings),
                 repositories=repositories,
@@ -105,6 +115,7 @@ def _config(app: object, settings: Settings) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=STOP_SEC,
+        timeout_keep_alive=KEEP_ALIVE_SEC,
         proxy_headers=False,
         server_header=False,
         lifespan="on",

@@ -1,18 +1,26 @@
-"""What a host does now and then for its own disk: pack repositories, remove what killed checks left."""
+"""What a host does now and then for its own disk: pack repositories, remove what killed checks left and old caches."""
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import asyncpg
 import structlog
 
 from activities.folders import Folders
+from activities.runner.caches import sweep as sweep_caches
 from storage.git.checkout import remove
 from storage.git.errors import GitError
-from storage.sql import checks, projects
+from storage.sql import artifacts, checks, live_log, projects, watch
 from storage.sql.pool import RecordBusy, transaction
 
 EVERY_SEC = 3600.0
+# A step of checks ends after 25 hours: what was silent for longer was lost.
+SILENT = timedelta(hours=26)
+FILES_KEPT = timedelta(days=30)
+FILES_BYTES = 2 * 1024**3
+# Ended findings of the watchdog; the ledger keeps them.
+FINDINGS_KEPT = timedelta(days=30)
 
 _log = structlog.get_logger("runtime.housekeeping")
 
@@ -37,6 +45,11 @@ class Housekeeping:
     async def once(self) -> list[str]:
         """One pass; returns the names of the scratch folders that it removed."""
         removed = await self._remove_left_scratch()
+        async with transaction(self._pool) as connection:
+            await live_log.sweep(connection, datetime.now(UTC) - SILENT)
+            await artifacts.sweep(connection, datetime.now(UTC) - FILES_KEPT, FILES_BYTES)
+            await watch.forget_old(connection, datetime.now(UTC) - FINDINGS_KEPT)
+        await asyncio.to_thread(sweep_caches, self._folders.caches())
         async with transaction(self._pool, readonly=True) as connection:
             hosted = await projects.of_host(connection, self._host)
         for project_id in hosted:

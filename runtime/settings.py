@@ -74,7 +74,22 @@ class Settings(BaseSettings):
         default_factory=lambda: max(4, os.cpu_count() or 1),
         ge=1,
         le=1024,
-        description="How many checks this machine runs at once.",
+        description="How many checks this machine runs at once; one may take several of them.",
+    )
+    check_environment: str | None = Field(
+        default=None,
+        max_length=200,
+        description="A word for what this machine's checks run in, such as an image's tag: after another word, no"
+        " result of before is reused.",
+    )
+    check_user: str | None = Field(
+        default=None,
+        description="System account that checks run as when root starts gitring; unset: a user number of its own for each"
+        " run, where the folders on the way to it are open.",
+    )
+    import_private: bool = Field(
+        default=False,
+        description="Let owners import from addresses of this machine and of private networks too, by URL.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="The least important messages that are logged."

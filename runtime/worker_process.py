@@ -10,8 +10,15 @@ from temporalio import workflow
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from activities.check_ground import Ground
 from activities.checks import Checks
 from activities.folders import Folders
+from activities.foremerge.acceptance import ForemergeAcceptance
+from activities.foremerge.changesets import ForemergeChangeSets
+from activities.foremerge.landings import ForemergeLandings
+from activities.foremerge.records import ForemergeRecords
+from activities.foremerge.validations import ForemergeValidations
+from activities.live_log import LiveLogs
 from activities.merges import Merges
 from activities.parsing.parsers import Parsers
 from activities.pushes import Pushes
@@ -22,6 +29,7 @@ from activities.setup import Lines, Setup
 from activities.store import Store
 from activities.symbols import Symbols
 from activities.wakes import Wakes
+from bus.live import LiveRinger
 from bus.relay import Relay
 from protocol.names import INTENTS_QUEUE, checks_queue, git_queue
 from protocol.states import Mediation
@@ -31,6 +39,8 @@ from runtime.housekeeping import Housekeeping
 from runtime.processes import run
 from runtime.settings import Settings
 from runtime.sweep import Sweep
+from runtime.watch_engine import Engines
+from runtime.watchdog import Watchdog
 from workflows.index import IndexWorkflow
 from workflows.intent import IntentWorkflow
 from workflows.line import LineWorkflow
@@ -39,6 +49,7 @@ from workflows.setup import LineSetupWorkflow, ProjectSetupWorkflow
 WORKFLOWS = [IntentWorkflow, LineWorkflow, ProjectSetupWorkflow, LineSetupWorkflow, IndexWorkflow]
 OURS = ("protocol", "rules", "activities", "storage", "workflows")
 STOP = timedelta(seconds=10)
+CANCEL_HEARD = timedelta(seconds=1)
 
 
 def workers(found: Connections, settings: Settings, parsers: Parsers) -> list[Worker]:
@@ -49,8 +60,13 @@ def workers(found: Connections, settings: Settings, parsers: Parsers) -> list[Wo
     queue = Queue(store, settings.url, settings.check_slots)
     wakes = Wakes(found.temporal)
     pushes, merges = Pushes(store, folders, parsers), Merges(store, folders)
-    setup, lines = Setup(store, folders), Lines(store, folders)
-    checks, symbols = Checks(store, folders), Symbols(found.pool, folders, parsers)
+    setup = Setup(store, folders, settings.import_private)
+    lines = Lines(store, folders)
+    ringer = LiveRinger(found.link)
+    ground = Ground(found.pool, folders, LiveLogs(found.pool, ringer.ring), settings.check_user)
+    checks = Checks(store, folders, settings.check_slots, settings.check_environment, ground)
+    symbols = Symbols(found.pool, folders, parsers)
+    validations = ForemergeValidations(store, folders, checks.slots, settings.check_user)
     return [
         Worker(
             found.temporal,
@@ -68,11 +84,16 @@ def workers(found: Connections, settings: Settings, parsers: Parsers) -> list[Wo
                 reviews.suggest,
                 reviews.settle,
                 reviews.accept_drift,
+                reviews.land_now,
+                ForemergeRecords(store).apply,
                 queue.read,
                 queue.read_one,
                 queue.return_failed,
                 queue.return_conflicting,
                 queue.passed,
+                queue.line_failed,
+                queue.line_proven,
+                queue.end_drain,
                 wakes.wake_intents,
                 wakes.wake_line,
                 wakes.wake_index,
@@ -93,10 +114,14 @@ def workers(found: Connections, settings: Settings, parsers: Parsers) -> list[Wo
                 merges.build,
                 merges.land,
                 merges.finish_landing,
+                merges.adopt_line,
                 setup.make_repository,
                 setup.record_project,
                 lines.begin,
                 symbols.index_line,
+                ForemergeChangeSets(store, folders).publish,
+                ForemergeAcceptance(store, folders).accept,
+                ForemergeLandings(store, folders).record_commit,
             ],
             max_concurrent_activities=max(4, 2 * (os.cpu_count() or 1)),
             interceptors=[Heartbeats()],
@@ -105,9 +130,13 @@ def workers(found: Connections, settings: Settings, parsers: Parsers) -> list[Wo
         Worker(
             found.temporal,
             task_queue=checks_queue(settings.host_name),
-            activities=[checks.run],
-            max_concurrent_activities=settings.check_slots,
+            activities=[checks.run, validations.validate],
+            # Each of them tests one tree; what runs at once is bounded by the slots that its checks take.
+            max_concurrent_activities=max(16, 4 * settings.check_slots),
             graceful_shutdown_timeout=timedelta(0),
+            # A cancel comes with the answer to a heartbeat, and a cancelled check is to be gone within 5 s.
+            max_heartbeat_throttle_interval=CANCEL_HEARD,
+            default_heartbeat_throttle_interval=CANCEL_HEARD,
         ),
     ]
 
@@ -115,6 +144,12 @@ def workers(found: Connections, settings: Settings, parsers: Parsers) -> list[Wo
 def sweep_of(found: Connections, settings: Settings) -> Sweep:
     """The sweep of this host."""
     return Sweep(found.pool, found.temporal, Folders(settings.data_dir), settings.host_name)
+
+
+def watchdog_of(found: Connections, settings: Settings) -> Watchdog:
+    """The watchdog of this host."""
+    store = Store(found.pool, Mediation(settings.mediation))
+    return Watchdog(store, Engines(found.temporal), settings.host_name)
 
 
 def sandbox() -> SandboxedWorkflowRunner:
@@ -134,9 +169,10 @@ async def work(settings: Settings, stopping: asyncio.Event) -> None:
             sweep = group.create_task(sweep_of(found, settings).run(stopping))
             folders = Folders(settings.data_dir)
             house = group.create_task(Housekeeping(found.pool, folders, settings.host_name).run())
+            watchdog = group.create_task(watchdog_of(found, settings).run())
             say_ready(settings)
             await stopping.wait()
-            for task in (relay, sweep, house):
+            for task in (relay, sweep, house, watchdog):
                 task.cancel()
 
 

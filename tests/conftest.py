@@ -1,11 +1,13 @@
 """Fixtures every room may ask for. Servers start once per run and only when a test asks for one."""
 
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import asyncpg
 import pytest
 import pytest_asyncio
+from hypothesis import HealthCheck, settings
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
@@ -20,9 +22,39 @@ from tests.support.servers import (
     served,
     temporal_server,
 )
-from tests.support.stack import stack
+from tests.support.stack import broken, stack
 
-__all__ = ["stack"]
+__all__ = ["broken", "stack"]
+
+# Each takes seconds of a core to start; the servers alone take one, and every worker has its own.
+_DEAR = ("broken", "stack", "house")
+
+# On a busy machine everything is slow, and that says nothing about a property.
+settings.register_profile("gitring", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("gitring")
+
+
+def pytest_configure() -> None:
+    """A shell that runs the suite in the background makes it deaf to Ctrl-C, and so all that the tests start."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share something dear go to one worker, so that it is started once; all others go anywhere."""
+    for item in items:
+        if group := _shares(item):
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
+def _shares(item: pytest.Item) -> str | None:
+    """A dear fixture of the session that the test asks for, or its file when that has fixtures of its own."""
+    scopes = {name: found[-1].scope for name, found in item._fixtureinfo.name2fixturedefs.items()}
+    for name in _DEAR:
+        if scopes.get(name) == "session":
+            return name
+    return item.nodeid.split("::", 1)[0] if "module" in scopes.values() else None
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,8 @@ STATE = SearchAttributeKey.for_keyword(SEARCH_STATE)
 LINE = SearchAttributeKey.for_keyword(SEARCH_LINE)
 WAITS_FOR = SearchAttributeKey.for_keyword(SEARCH_WAITS_FOR)
 
-_MARKUP = str.maketrans({c: f"\\{c}" for c in "\\`*_{}[]<>()#+!|"})
+# The colon and the first dot, too: a page that shows Markdown makes links of bare addresses.
+_MARKUP = str.maketrans({c: f"\\{c}" for c in "\\`*_{}[]<>()#+!|~&:@"})
 
 
 def plain(text: str, limit: int = 120) -> str:
@@ -24,7 +25,7 @@ def plain(text: str, limit: int = 120) -> str:
 
 def escaped(text: str, limit: int = 120) -> str:
     """Untrusted text for Markdown: shown, never interpreted."""
-    return plain(text, limit).translate(_MARKUP)
+    return plain(text, limit).translate(_MARKUP).replace("www.", "www\\.")
 
 
 def intent_details(sight: IntentSight) -> str:

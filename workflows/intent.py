@@ -22,6 +22,7 @@ with workflow.unsafe.imports_passed_through():
         Declare,
         IntentSight,
         IntentStart,
+        LandNow,
         LineStart,
         Outcome,
         Pushed,
@@ -31,11 +32,13 @@ with workflow.unsafe.imports_passed_through():
         UpdatePlan,
         Withdraw,
     )
+    from protocol.foremerge.commands import ForemergeCommand, ForemergeOperation
     from protocol.ids import short
     from protocol.states import State
     from workflows.details import plain, show_intent
+    from workflows.foremerge import step_of, validated
     from workflows.refusals import as_error
-    from workflows.steps import RECORD, git_step, wake_step
+    from workflows.steps import LOCAL_WAKE, RECORD, git_step, wake_step
     from workflows.verification import Verification
 
 
@@ -75,8 +78,17 @@ class IntentWorkflow:
 
     @property
     def _to_verify(self) -> bool:
-        """Checks before a person decides; an intent in the queue is verified by the candidate that lands it."""
-        return self._sight is not None and self._sight.state is State.VERIFYING and not self._sight.in_queue
+        """Checks before a person decides; an intent in the queue is verified by the candidate that lands it.
+
+        Where the line fails its own checks nobody is checked: the record says when that is over.
+        """
+        sight = self._sight
+        return (
+            sight is not None
+            and sight.state is State.VERIFYING
+            and not sight.in_queue
+            and not sight.line_failed
+        )
 
     def _has_work(self) -> bool:
         return (
@@ -129,17 +141,17 @@ class IntentWorkflow:
         self._wake_line = self._wake_line or outcome.wake_line
 
     async def _send_wakes(self) -> None:
+        if not self._wake_intents and not (self._wake_line and self._sight is not None):
+            return
+        # An activity of its own for a signal costs three events and a workflow task of each intent.
+        local = workflow.patched("intent-wakes-locally")
         if self._wake_intents:
             intents, self._wake_intents = sorted(self._wake_intents), set()
-            await workflow.execute_activity_method(
-                Wakes.wake_intents, intents, **wake_step(f"wake {len(intents)} intents")
-            )
+            await _wake_intents(intents, local=local)
         if self._wake_line and self._sight is not None:
             self._wake_line = False
             line = LineStart(project_id=self._sight.project_id, line=self._sight.line, host=self._sight.host)
-            await workflow.execute_activity_method(
-                Wakes.wake_line, line, **wake_step(f"wake the queue of {plain(line.line, 60)}")
-            )
+            await _wake_line(line, local=local)
 
     async def _go_on_in_a_new_run(self) -> None:
         await workflow.wait_condition(workflow.all_handlers_finished)
@@ -183,7 +195,8 @@ class IntentWorkflow:
     @workflow.update(description="Submit the latest push for the line")
     async def submit(self, command: Submit) -> dict[str, object]:
         """Submit, after making sure that the record knows where the intent's ref stands."""
-        await self._catch_up(command.project_id)
+        if command.may_be_behind:
+            await self._catch_up(command.project_id)
         return await self._command(
             workflow.execute_local_activity_method(Records.submit, command, summary="submit", **RECORD)
         )
@@ -248,6 +261,33 @@ class IntentWorkflow:
             )
         )
 
+    @workflow.update(description="An owner has it land before all others")
+    async def land_now(self, command: LandNow) -> dict[str, object]:
+        """Emergency landing, of what the record knows to be pushed."""
+        return await self._command(
+            workflow.execute_local_activity_method(
+                Reviews.land_now, command, summary="land before all others", **RECORD
+            )
+        )
+
+    @workflow.update(description="One operation of the Foremerge face")
+    async def foremerge(self, command: ForemergeCommand) -> dict[str, object]:
+        """What another face does to its intent. A refused publication ends the workflow: there is no such intent.
+
+        A check runs beside everything else: the ChangeSet it is of may be revised meanwhile.
+        """
+        if command.operation is ForemergeOperation.RUN_VERIFICATION:
+            outcome = await validated(command, lambda: self._over)
+            return await self._command(_known(outcome))
+        try:
+            answer = await self._command(step_of(command))
+        except BaseException:
+            self._refused = self._sight is None
+            raise
+        if command.operation is ForemergeOperation.PUBLISH_INTENT:
+            workflow.upsert_memo({"number": self._sight.number if self._sight else 0})
+        return answer
+
     @workflow.update(description="The intent's ref moved")
     async def pushed(self, push: Pushed) -> dict[str, object]:
         """Record a push; the pusher's git ends only after this, so a push that it saw succeed is known."""
@@ -266,3 +306,25 @@ class IntentWorkflow:
     def news(self) -> None:
         """Released, returned, landed, approved elsewhere: the record says which."""
         self._news = True
+
+
+async def _wake_intents(intents: list[str], *, local: bool) -> None:
+    summary = f"wake {len(intents)} intents"
+    if local:
+        await workflow.execute_local_activity_method(
+            Wakes.wake_intents, intents, summary=summary, **LOCAL_WAKE
+        )
+    else:
+        await workflow.execute_activity_method(Wakes.wake_intents, intents, **wake_step(summary))
+
+
+async def _wake_line(line: LineStart, *, local: bool) -> None:
+    summary = f"wake the queue of {plain(line.line, 60)}"
+    if local:
+        await workflow.execute_local_activity_method(Wakes.wake_line, line, summary=summary, **LOCAL_WAKE)
+    else:
+        await workflow.execute_activity_method(Wakes.wake_line, line, **wake_step(summary))
+
+
+async def _known(outcome: Outcome) -> Outcome:
+    return outcome

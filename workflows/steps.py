@@ -30,6 +30,10 @@ class LocalStep(TypedDict):
 RECORD = LocalStep(start_to_close_timeout=timedelta(seconds=20), retry_policy=_RECORD_RETRY)
 
 
+# A signal is sent in milliseconds; it is sent again when the engine did not take it.
+LOCAL_WAKE = LocalStep(start_to_close_timeout=timedelta(seconds=20), retry_policy=_RECORD_RETRY)
+
+
 def wake_step(summary: str) -> dict[str, Any]:
     """A signal to other workflows."""
     return {

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from activities.runner.caches import Cache
 from activities.runner.environment import check_environment, make_folders
 from activities.runner.isolation import Isolation, Limits, plan
 from activities.runner.launched import NOBODY, Watching
@@ -30,6 +31,7 @@ async def run_check(
     watching: Watching = NOBODY,
     isolation: Isolation | None = None,
     limits: Limits | None = None,
+    cache: Cache | None = None,
     log_limit: int = DEFAULT_LIMIT,
     server: Mapping[str, str] | None = None,
     scratch: Path | None = None,
@@ -37,13 +39,15 @@ async def run_check(
     """Run `definition` at the root of the checkout `folder`; its whole output goes to `log_path`.
 
     `server` is the environment to take from (this process's by default); `scratch` is where the run's home and temporary
-    folders are made. Never raises for what the command does. Raises OSError when the log or the folders cannot be written,
+    folders are made; `cache` is put in place before the run and kept after a green one. Never raises for what the command does. Raises OSError when the log or the folders cannot be written,
     and CancelledError, after all of the run's processes have ended, when this task is cancelled.
     """
     folders = make_folders(scratch)
     environment = check_environment(folders, definition.environment, os.environ if server is None else server)
     since_ns = time.time_ns()
     try:
+        if cache is not None:
+            await asyncio.to_thread(cache.fetch, folder, folders.home)
         run = plan(
             isolation or Isolation(),
             limits or Limits(),
@@ -61,20 +65,24 @@ async def run_check(
             plan=run,
             log_limit=log_limit,
             watching=watching,
-            remove=(folders.top,),
+            # A cache may lie in the home: then it is kept first.
+            remove=() if cache is not None else (folders.top,),
         )
+        # Reading two ends of a log and some XML is work of a second at worst: not on the loop that answers others.
+        result = await asyncio.to_thread(_result, definition, ended, folder, log_path, since_ns)
+        if cache is not None and result.state is CheckState.PASSED:
+            await asyncio.to_thread(cache.keep, folder, folders.home)
+        return result
     finally:
         if folders.top.exists():  # the launcher did not come to it
-            shutil.rmtree(folders.top, ignore_errors=True)
-    # Reading two ends of a log and some XML is work of a second at worst: not on the loop that answers others.
-    return await asyncio.to_thread(_result, definition, ended, folder, log_path, since_ns)
+            await asyncio.to_thread(shutil.rmtree, folders.top, ignore_errors=True)
 
 
 def _result(
     definition: CheckDefinition, ended: Ended, folder: Path, log_path: Path, since_ns: int
 ) -> RunResult:
     output = read_ends(log_path, WINDOW)
-    failure = _failure(output, ended, folder, since_ns)
+    failure = _failure(definition, output, ended, folder, since_ns)
     state = _state(ended, failure)
     lines = last_lines(output, LAST_LINES)
     return RunResult(
@@ -87,6 +95,7 @@ def _result(
             exit_code=ended.exit_code,
             signal=ended.signal,
             timed_out_after=definition.timeout_sec if ended.timed_out else None,
+            over=ended.over,
             failure=failure,
             last_line=lines[-1] if lines else "",
             reason=ended.problem or "",
@@ -97,20 +106,24 @@ def _result(
         truncated=ended.truncated,
         seconds=ended.seconds,
         isolation=ended.isolation,
-        timed_out=ended.timed_out,
+        # Neither says much about the tree: the host's load has a part in both.
+        timed_out=ended.timed_out or bool(ended.over),
     )
 
 
-def _failure(output: bytes, ended: Ended, folder: Path, since_ns: int) -> TestFailure | None:
+def _failure(
+    definition: CheckDefinition, output: bytes, ended: Ended, folder: Path, since_ns: int
+) -> TestFailure | None:
     if ended.exit_code == 0 or ended.cancelled or ended.problem is not None:
         return None
-    return first_failure(output, read_reports(folder, since_ns), os.path.realpath(folder))
+    reports = read_reports(folder, since_ns, definition.artifacts)
+    return first_failure(output, reports, os.path.realpath(folder))
 
 
 def _state(ended: Ended, failure: TestFailure | None) -> CheckState:
     if ended.cancelled:
         return CheckState.CANCELLED
-    if ended.timed_out:
+    if ended.timed_out or ended.over:
         return CheckState.FAILED
     if ended.problem is not None:
         return CheckState.ERROR

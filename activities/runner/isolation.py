@@ -5,13 +5,17 @@ import pwd
 import shlex
 import shutil
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 MIB = 1024 * 1024
+GIB = 1024 * MIB
 CPU_SLACK_SEC = 60
+# The whole run is watched; the kernel's limit of one process stands behind that, for what is faster than a look.
+CPU_BEHIND_SEC = 5
+MOST_PROCESSES = 4096
 
 
 @dataclass(frozen=True)
@@ -19,33 +23,68 @@ class Isolation:
     """What to ask the kernel for. Whatever it refuses is said in the result and the run goes on without.
 
     `no_network`: only localhost, in a network namespace of the run's own. `own_processes`: a process namespace, so that the
-    run sees and signals only itself and ends as a whole. `user`: an unprivileged user to run as, if the server is root.
+    run sees and signals only itself and ends as a whole. `user`: an unprivileged user to run as, if the server is root, by
+    name or by a number that needs no account.
     """
 
     no_network: bool = True
     own_processes: bool = True
-    user: str | None = None
+    user: str | int | None = None
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Kernel limits of each process of a run; the CPU limit follows from the run's time. None leaves one as it is."""
+    """What a run may use, all its processes together; `open_files` alone is each one's. None leaves one as it is."""
 
     open_files: int | None = 65_536
     memory_bytes: int | None = None
-    processes: int | None = None
+    processes: int | None = MOST_PROCESSES
+    cpu_sec: int | None = None
 
-    def as_rlimits(self, timeout_sec: float) -> dict[str, int]:
-        """By the names of the `resource` module. `processes` counts all of the user's and does not bind root."""
+    def as_rlimits(self, timeout_sec: float, own_user: bool) -> dict[str, int]:
+        """The kernel's limits, by the names of the `resource` module; those of single processes are wider than the run's.
+
+        The number of processes is the user's: it is set only for a run that has a user (`own_user`) for itself.
+        """
         cpu = int(timeout_sec * (os.cpu_count() or 1)) + CPU_SLACK_SEC
         wanted = {
             "RLIMIT_CORE": 0,
-            "RLIMIT_CPU": cpu,
+            "RLIMIT_CPU": cpu if self.cpu_sec is None else min(cpu, self.cpu_sec + CPU_BEHIND_SEC),
             "RLIMIT_NOFILE": self.open_files,
-            "RLIMIT_AS": self.memory_bytes,
-            "RLIMIT_NPROC": self.processes,
+            # Stacks of threads and reserves count too, so it is no measure: it stops what takes all at once.
+            "RLIMIT_DATA": None if self.memory_bytes is None else 4 * self.memory_bytes + GIB,
+            "RLIMIT_NPROC": 4 * self.processes if self.processes and own_user else None,
         }
         return {name: value for name, value in wanted.items() if value is not None}
+
+    def watched(self) -> dict[str, int]:
+        """What the launcher looks after while the run goes on."""
+        wanted = {"cpu": self.cpu_sec, "memory": self.memory_bytes, "processes": self.processes}
+        return {name: value for name, value in wanted.items() if value is not None}
+
+    def in_words(self, watched: Sequence[str]) -> str:
+        """What is in force: the run's limits if it was `watched` for them, and those of each process."""
+        told = ["no core files"]
+        if self.open_files is not None:
+            told.append(f"{self.open_files} open files a process")
+        told += [limit_in_words(name, value) for name, value in self.watched().items() if name in watched]
+        told += [
+            f"not held here: {limit_in_words(name, value)}"
+            for name, value in self.watched().items()
+            if name not in watched
+        ]
+        return "limits: " + ", ".join(told)
+
+
+def limit_in_words(name: str, value: int) -> str:
+    """A limit of a whole run."""
+    match name:
+        case "cpu":
+            return f"{value} s of CPU time"
+        case "memory":
+            return f"{value // MIB} MiB of memory"
+        case _:
+            return f"{value} processes"
 
 
 @dataclass(frozen=True)
@@ -62,7 +101,8 @@ class Plan:
     """All the launcher needs to know beside the command."""
 
     isolation: Isolation
-    limits: dict[str, int]
+    limits: Limits
+    rlimits: dict[str, int]
     identity: Identity
     give: list[str] = field(default_factory=list)
 
@@ -78,29 +118,35 @@ def plan(
     """Decide whom the run runs as and what it may use. `folders` are those the run works in; a new user gets them."""
     owned = [os.path.abspath(folder) for folder in folders]
     identity = identity_of(isolation.user, command, environment.get("PATH", ""), owned)
+    own_user = isinstance(isolation.user, int) and identity.uid is not None
     return Plan(
         isolation,
-        limits.as_rlimits(timeout_sec),
+        limits,
+        limits.as_rlimits(timeout_sec, own_user),
         identity,
         owned if identity.uid is not None else [],
     )
 
 
-def identity_of(user: str | None, command: str, path: str, folders: Iterable[str]) -> Identity:
+def identity_of(user: str | int | None, command: str, path: str, folders: Iterable[str]) -> Identity:
     """`user`, when the server may become it and it can reach the folders and every program of the command's PATH."""
     if user is None:
         return Identity()
     if os.geteuid() != 0:
         return Identity(words="runs as the server's user: only root may change to another")
-    try:
-        entry = pwd.getpwnam(user)
-    except KeyError:
-        return Identity(words=f"runs as the server's user: there is no user {user}")
+    if isinstance(user, int):
+        uid, gid, name = user, user, f"a user of its own, {user}"
+    else:
+        try:
+            entry = pwd.getpwnam(user)
+        except KeyError:
+            return Identity(words=f"runs as the server's user: there is no user {user}")
+        uid, gid, name = entry.pw_uid, entry.pw_gid, user
     needed = [*map(os.path.dirname, folders), *_path_folders(path), *_programs(command, path)]
-    closed = next((place for place in needed if _closed(place, entry.pw_uid, entry.pw_gid)), None)
+    closed = next((place for place in needed if _closed(place, uid, gid)), None)
     if closed is not None:
-        return Identity(words=f"runs as the server's user: {closed} is closed to {user}")
-    return Identity(entry.pw_uid, entry.pw_gid, f"runs as {user}")
+        return Identity(words=f"runs as the server's user: {closed} is closed to {name}")
+    return Identity(uid, gid, f"runs as {name}")
 
 
 def in_words(run: Plan, report: Mapping[str, Any]) -> tuple[str, ...]:
@@ -119,7 +165,7 @@ def in_words(run: Plan, report: Mapping[str, Any]) -> tuple[str, ...]:
         )
     if os.uname().sysname == "Linux":
         words.append("no new privileges")
-    words.append("limits: " + ", ".join(_limit_in_words(name, value) for name, value in run.limits.items()))
+    words.append(run.limits.in_words(report.get("watched", [])))
     if report.get("left"):
         words.append(f"{report['left']} processes could not be ended")
     return (*words, run.identity.words)
@@ -127,20 +173,6 @@ def in_words(run: Plan, report: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _reason(refused: Mapping[str, str], name: str) -> str:
     return refused.get(name) or refused.get("namespaces") or "the run did not get that far"
-
-
-def _limit_in_words(name: str, value: int) -> str:
-    match name:
-        case "RLIMIT_CORE":
-            return "no core files"
-        case "RLIMIT_CPU":
-            return f"{value} s of CPU a process"
-        case "RLIMIT_NOFILE":
-            return f"{value} open files"
-        case "RLIMIT_AS":
-            return f"{value // MIB} MiB of memory a process"
-        case _:
-            return f"{value} processes"
 
 
 def _path_folders(path: str) -> list[str]:

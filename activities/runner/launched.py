@@ -27,13 +27,15 @@ class Watching:
     """Who hears of a run while it goes on. Each may be left out.
 
     `cancel` ends the run when set. `heartbeat` gets the number of bytes written so far, every `heartbeat_sec` seconds;
-    `on_output` gets each piece of output after it is in the log. What they raise ends the run and is raised on.
+    `on_output` gets each piece of output after it is in the log. With `on_errors` the two streams are told apart: it
+    gets what the command wrote to its standard error. What they raise ends the run and is raised on.
     """
 
     cancel: asyncio.Event | None = None
     heartbeat: Callable[[int], None] | None = None
     heartbeat_sec: float = HEARTBEAT_SEC
     on_output: Callable[[bytes], None] | None = None
+    on_errors: Callable[[bytes], None] | None = None
 
 
 NOBODY = Watching()
@@ -51,15 +53,20 @@ class Launched:
         self._report = bytearray()
         self._reported = self._loop.create_future()
         self._drained = self._loop.create_future()
+        self._outputs: dict[int, Callable[[bytes], None] | None] = {}
         self._started = time.monotonic()
         self._process = self._start(spec, environment)
         self._loop.add_reader(self._report_end, self._read_report)
-        self._loop.add_reader(self._output_end, self._read_output)
+        self._open = set(self._outputs)
+        for end in self._outputs:
+            self._loop.add_reader(end, self._read_output, end)
 
     def _start(self, spec: dict[str, Any], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
         control, self._control = os.pipe()
         self._report_end, report = os.pipe()
-        self._output_end, output = os.pipe()
+        output = self._pipe_of_output(self._watching.on_output)
+        apart = self._watching.on_errors is not None
+        errors = self._pipe_of_output(self._watching.on_errors) if apart else output
         try:
             # Not asyncio's subprocess: its watcher is a thread for each child, and the report's end tells as much.
             return subprocess.Popen(
@@ -72,20 +79,25 @@ class Launched:
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
-                stderr=output,
+                stderr=errors,
                 env=dict(environment),
                 cwd="/",
                 pass_fds=(control, report),
                 start_new_session=True,
             )
         except BaseException:
-            for fd in (self._control, self._report_end, self._output_end):
+            for fd in (self._control, self._report_end, *self._outputs):
                 os.close(fd)
             self._log.close()
             raise
         finally:
-            for fd in (control, report, output):
+            for fd in {control, report, output, errors}:
                 os.close(fd)
+
+    def _pipe_of_output(self, listener: Callable[[bytes], None] | None) -> int:
+        end, output = os.pipe()
+        self._outputs[end] = listener
+        return output
 
     def _read_report(self) -> None:
         data = os.read(self._report_end, CHUNK)
@@ -94,20 +106,24 @@ class Launched:
             self._loop.remove_reader(self._report_end)
             self._reported.set_result(None)
 
-    def _read_output(self) -> None:
+    def _read_output(self, end: int) -> None:
         try:
-            data = os.read(self._output_end, CHUNK)
+            data = os.read(end, CHUNK)
             if data:
                 self._log.append(data)
-                if self._watching.on_output is not None:
-                    self._watching.on_output(data)
+                listener = self._outputs[end]
+                if listener is not None:
+                    listener(data)
         except Exception as error:
-            self._loop.remove_reader(self._output_end)
-            self._drained.set_exception(error)
+            self._loop.remove_reader(end)
+            if not self._drained.done():
+                self._drained.set_exception(error)
             return
         if not data:
-            self._loop.remove_reader(self._output_end)
-            self._drained.set_result(None)
+            self._loop.remove_reader(end)
+            self._open.discard(end)
+            if not self._open and not self._drained.done():
+                self._drained.set_result(None)
 
     async def watched(self, timeout_sec: float) -> str:
         """Wait for the command's end; `timeout` or `cancel` when that comes first, and "" otherwise."""
@@ -146,7 +162,7 @@ class Launched:
             self._process.kill()  # its keeper dies with it, and a process namespace with the keeper
             await asyncio.wait({self._reported}, timeout=DRAIN_SEC)
         await asyncio.wait({self._drained}, timeout=DRAIN_SEC)
-        for fd in (self._report_end, self._output_end):
+        for fd in (self._report_end, *self._outputs):
             self._loop.remove_reader(fd)
             os.close(fd)
         if self._reported.done():

@@ -13,16 +13,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from activities.runner.isolation import Plan, in_words
+from activities.runner.isolation import Plan, in_words, limit_in_words
 from activities.runner.launched import NOBODY, Launched, Watching
 from activities.runner.log import DEFAULT_LIMIT, CappedLog
 
-GRACE_SEC = 3.0
+# With the time in which a cancel reaches this host, a cancelled run is gone within 5 s.
+GRACE_SEC = 2.0
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended. `problem` says why it could not be run; then there is neither exit code nor signal."""
+    """How a command ended. `problem` says why it could not be run; then there is neither exit code nor signal.
+
+    `over` says in words which of its limits ended it, and is empty when none did.
+    """
 
     exit_code: int | None
     signal: str | None
@@ -33,6 +37,7 @@ class Ended:
     truncated: bool
     seconds: float
     isolation: tuple[str, ...]
+    over: str = ""
 
 
 async def run_command(
@@ -75,7 +80,8 @@ def _spec(argv: list[str], cwd: Path, plan: Plan, grace_sec: float, remove: Sequ
         "uid": plan.identity.uid,
         "gid": plan.identity.gid,
         "give": plan.give,
-        "limits": plan.limits,
+        "limits": plan.rlimits,
+        "watch": plan.limits.watched(),
         "remove": [os.fspath(folder) for folder in remove],
     }
 
@@ -99,18 +105,29 @@ async def _completed(work: Coroutine[Any, Any, None]) -> None:
 def _ended(run: Launched, log: CappedLog, plan: Plan, why: str, program: str) -> Ended:
     report = run.report()
     status = report.get("status")
-    exit_code, signalled = _verdict(status, forced=bool(why))
+    exit_code, signalled = _verdict(status, forced=bool(why) or "over" in report)
     return Ended(
         exit_code=exit_code,
         signal=signalled,
-        problem=None if status is not None or why else _problem(report, program),
+        problem=None if status is not None or why or "over" in report else _problem(report, program),
         timed_out=why == "timeout",
         cancelled=why == "cancel",
         log_bytes=log.written,
         truncated=log.truncated,
         seconds=run.seconds(),
         isolation=in_words(plan, report),
+        over=_over(plan, report, exit_code, signalled),
     )
+
+
+def _over(plan: Plan, report: Mapping[str, Any], exit_code: int | None, signalled: str | None) -> str:
+    """The limit that ended the run. Where nobody watches, the kernel's own CPU limit tells by its signal."""
+    name = str(report.get("over", ""))
+    by_kernel = signalled == "SIGXCPU" or exit_code == 128 + signal.SIGXCPU
+    if not name and by_kernel and plan.limits.cpu_sec is not None:
+        name = "cpu"
+    value = plan.limits.watched().get(name)
+    return limit_in_words(name, value) if value is not None else ""
 
 
 def _verdict(status: int | None, forced: bool) -> tuple[int | None, str | None]:

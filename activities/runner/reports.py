@@ -3,7 +3,10 @@
 import os
 import stat
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
+
+from activities.runner.artifacts import named_files
 
 MAX_REPORTS = 20
 MAX_REPORT_BYTES = 2 * 1024 * 1024
@@ -14,11 +17,16 @@ MAX_DEPTH = 12
 _SKIPPED = {".git", "node_modules", ".venv", "venv", "site-packages", "__pycache__"}
 
 
-def read_reports(folder: Path, since_ns: int) -> list[bytes]:
-    """The reports written at or after `since_ns` (so not those of the repository), those nearest to the root first."""
+def read_reports(folder: Path, since_ns: int, artifacts: Sequence[str] = ()) -> list[bytes]:
+    """The reports written at or after `since_ns` (so not those of the repository).
+
+    First those among the check's `artifacts`, then those with a usual name, the nearest to the root first.
+    """
     reports: list[bytes] = []
     room = MAX_ALL_BYTES
-    for path in _candidates(folder, since_ns):
+    named = [os.path.join(folder, path) for path in named_files(folder, artifacts) if path.endswith(".xml")]
+    new = [path for path in named if os.lstat(path).st_mtime_ns >= since_ns]
+    for path in dict.fromkeys([*new, *_candidates(folder, since_ns)]):
         data = _read(path, min(room, MAX_REPORT_BYTES))
         if data:
             reports.append(data)

@@ -7,30 +7,39 @@ open, and ends the call when the client leaves, alike for every protocol revisio
 import asyncio
 import json
 from collections.abc import Collection
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from mcp.server.streamable_http import check_accept_headers
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.datastructures import Headers
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from gateway.auth import Door, admit
+from gateway.auth import Door, Knows, admit
 from gateway.errors import error_response, not_json
 from gateway.held import JSON, hold
 from gateway.limits import ClientGone, Limits, read_body, replay
 from gateway.mcp.server import CALLER
-from gateway.surface import Surface
+from protocol.projects import Caller
 from protocol.refusals import Refused, refused
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class Fitted(NamedTuple):
+    """A request on its way to the transport."""
+
+    scope: Scope
+    body: bytes
 
 
 class McpDoor:
     """Lets a call in when its host, token and body are in order, and hands it to the transport."""
 
     def __init__(
-        self, manager: StreamableHTTPSessionManager, surface: Surface, hosts: Collection[str], limits: Limits
+        self, manager: StreamableHTTPSessionManager, surface: Knows, hosts: Collection[str], limits: Limits
     ) -> None:
         self._manager = manager
         self._surface = surface
@@ -44,7 +53,7 @@ class McpDoor:
             _check_form(scope, headers)
             caller = await admit(self._surface, headers.get("authorization"), Door.MCP)
             body = await read_body(scope, receive, self._limits.body_bytes)
-            _check_json(body)
+            fitted = self.fit(scope, body)
         except ClientGone:
             return
         except Refused as problem:
@@ -53,10 +62,21 @@ class McpDoor:
                 response.headers["Allow"] = "POST"
             await response(scope, receive, send)
             return
-        inner = {**scope, CALLER: caller}
+        if isinstance(fitted, Response):
+            await fitted(scope, receive, send)
+            return
+        await self._hand_on(fitted, caller, receive, send)
+
+    def fit(self, scope: Scope, body: bytes) -> Fitted | Response:
+        """The request as the transport gets it, or what answers it at once; raises Refused."""
+        _check_json(body)
+        return Fitted(scope, body)
+
+    async def _hand_on(self, fitted: Fitted, caller: Caller, receive: Receive, send: Send) -> None:
+        inner = {**fitted.scope, CALLER: caller}
 
         async def work(send_held: Send) -> None:
-            await self._manager.handle_request(inner, replay(body, _never), send_held)
+            await self._manager.handle_request(inner, replay(fitted.body, _never), send_held)
 
         await hold(work, receive, send, JSON, self._limits)
 
@@ -83,7 +103,7 @@ def _check_form(scope: Scope, headers: Headers) -> None:
     if scope["method"] != "POST":
         # A GET would open a stream for messages that a server without sessions never sends.
         raise refused(
-            "method_not_allowed", "/mcp takes POST only.", "Send each MCP message as its own POST.", 405
+            "method_not_allowed", "MCP is called by POST only.", "Send each MCP message as its own POST.", 405
         )
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise not_json()

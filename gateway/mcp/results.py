@@ -4,7 +4,7 @@ import mcp_types as types
 from pydantic import BaseModel
 
 from gateway.calls import json_of
-from gateway.errors import error_body
+from gateway.errors import error_body, plain
 from gateway.text import render, render_again
 from protocol.answers import IntentDetail
 from protocol.refusals import Refusal
@@ -34,7 +34,7 @@ def refusal_result(refusal: Refusal) -> types.CallToolResult:
     """`code: message next` to read, and the same as JSON text; a tool error, so that the model sees it."""
     return types.CallToolResult(
         content=[
-            types.TextContent(text=refusal.text),
+            types.TextContent(text=plain(refusal).text),
             types.TextContent(text=error_body(refusal).model_dump_json()),
         ],
         is_error=True,

@@ -9,6 +9,7 @@ from protocol.intents import (
     CommentInput,
     DecideInput,
     DeclareInput,
+    LandNowInput,
     SettleInput,
     SubmitInput,
     SuggestInput,
@@ -40,6 +41,7 @@ EXAMPLES: dict[type[Any], dict[str, Any]] = {
             "title": "Show prices with their currency",
             "plan": {"scope": {"change": [{"path": "src/cart/"}]}},
         },
+        "requestId": _REQUEST_ID,
     },
     DeclareInput: {
         "projectId": "storefront",
@@ -85,6 +87,7 @@ EXAMPLES: dict[type[Any], dict[str, Any]] = {
         "note": "The type comes before its users.",
         "requestId": _REQUEST_ID,
     },
+    LandNowInput: {"reason": "Customers cannot pay.", "checks": "run", "requestId": _REQUEST_ID},
     AcceptDriftInput: {"note": "The test file belongs to it.", "requestId": _REQUEST_ID},
     DecideInput: {"decision": "send_back", "subject": "plan", "note": "Keep the old function working."},
 }

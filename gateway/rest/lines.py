@@ -13,7 +13,7 @@ LinePath = Annotated[str, Path(max_length=200, description="The line's name; it 
 
 
 def add_lines(router: APIRouter) -> None:
-    """List, create, pause, resume."""
+    """List, create, pause, drain, resume."""
 
     @router.get("/projects/{project_id}/lines", response_model=LineList, responses=FAILURES, tags=["lines"])
     async def list_lines(rest: RestDep, caller: CallerDep, project_id: ProjectPath) -> Response:
@@ -51,6 +51,22 @@ def add_lines(router: APIRouter) -> None:
     ) -> Response:
         """Let the queue stand still. What is being landed lands; nothing more begins."""
         return json_response(await rest.surface.pause_line(caller, project_id, line, given))
+
+    @router.post(
+        "/projects/{project_id}/lines/{line:path}/drain",
+        response_model=LineList,
+        responses=FAILURES,
+        tags=["lines"],
+    )
+    async def drain_line(
+        rest: RestDep,
+        caller: CallerDep,
+        project_id: ProjectPath,
+        line: LinePath,
+        given: Annotated[PauseLine, example_of(PauseLine)],
+    ) -> Response:
+        """Land what is queued by now, then let the queue stand still; what comes later waits."""
+        return json_response(await rest.surface.drain_line(caller, project_id, line, given))
 
     @router.post(
         "/projects/{project_id}/lines/{line:path}/resume",

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from gateway.rest.context import FAILURES, CallerDep, RestDep, json_response
 from gateway.rest.examples import EXAMPLES
+from protocol.checks import FlakyList
 from protocol.events import ChainVerdict
 from protocol.intents import ProjectsInput
 from protocol.projects import ChangeSettings, CreateProject, Project
@@ -51,6 +52,11 @@ def add_projects(router: APIRouter) -> None:
     ) -> Response:
         """Change the settings given and leave the others. An owner's person token is needed."""
         return json_response(await rest.surface.change_settings(caller, project_id, given))
+
+    @router.get("/projects/{project_id}/flaky", response_model=FlakyList, responses=FAILURES, tags=["checks"])
+    async def flaky(rest: RestDep, caller: CallerDep, project_id: ProjectPath) -> Response:
+        """Tests that were seen red and green on the same tree, the one seen last first; at most a hundred."""
+        return json_response(await rest.surface.flaky(caller, project_id))
 
     @router.get(
         "/projects/{project_id}/audit", response_model=ChainVerdict, responses=FAILURES, tags=["projects"]

@@ -10,7 +10,7 @@ from gateway.rest.context import FAILURES, CallerDep, RestDep, json_response
 from gateway.rest.projects import example_of
 from protocol.answers import IntentDetail
 from protocol.ids import IntentIdField
-from protocol.intents import AcceptDriftInput, CommentInput, SettleInput, SuggestInput
+from protocol.intents import AcceptDriftInput, CommentInput, LandNowInput, SettleInput, SuggestInput
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
@@ -67,3 +67,13 @@ def add_reviews(router: APIRouter) -> None:
     ) -> Response:
         """Accept what the pushes change outside the plan. Agents are refused."""
         return json_response(await rest.surface.accept_drift(caller, intent_id, given))
+
+    @route("landing")
+    async def land_now(
+        rest: RestDep,
+        caller: CallerDep,
+        intent_id: IntentPath,
+        given: Annotated[LandNowInput, example_of(LandNowInput)],
+    ) -> Response:
+        """Have an intent land before all others, after its checks or without. An owner's person token is needed."""
+        return json_response(await rest.surface.land_now(caller, intent_id, given))

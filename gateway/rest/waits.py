@@ -12,6 +12,7 @@ from protocol.answers import WaitAnswer
 from protocol.ids import IntentIdField
 from protocol.intents import DEFAULT_WAIT_SEC, MOST_WAITED_FOR, REST_WAIT_SEC, WaitInput
 from protocol.tools import BY_NAME
+from protocol.wire import MOST_SEQ
 
 _TOOL = BY_NAME["gitring_wait"]
 
@@ -38,7 +39,7 @@ def add_wait_of_several(router: APIRouter) -> None:
             ),
         ],
         after_seq: Annotated[
-            int, Query(alias="afterSeq", ge=0, description="The afterSeq of the last answer.")
+            int, Query(alias="afterSeq", ge=0, le=MOST_SEQ, description="The afterSeq of the last answer.")
         ],
         seconds: Annotated[int, Query(ge=0, le=REST_WAIT_SEC)] = DEFAULT_WAIT_SEC,
     ) -> Response:

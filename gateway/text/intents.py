@@ -31,6 +31,7 @@ def submitted(answer: IntentDetail) -> Iterator[str]:
     """After `gitring_submit`."""
     intent = answer.intent
     yield f"#{intent.number} submitted at {commit(intent.submitted_head)}. State: {intent.state.text}."
+    yield from queue(answer)
 
 
 def withdrawn(answer: IntentDetail) -> Iterator[str]:
@@ -59,6 +60,7 @@ def status(answer: IntentDetail) -> Iterator[str]:
     yield f"#{intent.number} {title_of(intent.title)}. State: {intent.state.text}. Plan v{intent.plan.version}. {head}."
     if intent.merged_commit:
         yield f"Merged as {commit(intent.merged_commit)} on {one_line(intent.line)}."
+    yield from queue(answer)
     yield from risk(answer)
     yield from order(answer)
     yield from base(answer)
@@ -69,6 +71,25 @@ def status(answer: IntentDetail) -> Iterator[str]:
     yield from decisions(answer)
     yield from left(answer)
     yield open_requests(answer)
+
+
+def queue(answer: IntentDetail) -> Iterator[str]:
+    """The place in the queue, with whom it is tested, and about when it lands."""
+    place = answer.queue
+    if place is None:
+        return
+    line = one_line(answer.intent.line)
+    if place.position is None:
+        waits = ", ".join(f"#{number}" for number in place.waits_for) or "what it goes after"
+        yield f"In the queue of {line}, behind {waits}, not queued yet."
+        return
+    beside = (
+        f", tested with {', '.join(f'#{number}' for number in place.tested_with)}"
+        if place.tested_with
+        else ""
+    )
+    about = f"; about {place.eta_sec} s if all goes well" if place.eta_sec is not None else ""
+    yield f"Place {place.position} of {place.of} in the queue of {line}{beside}{about}."
 
 
 def risk(answer: IntentDetail) -> Iterator[str]:
@@ -148,13 +169,35 @@ def drift(answer: IntentDetail) -> Iterator[str]:
 
 
 def latest_check(checks: list[CheckView]) -> str:
-    """The newest run and where its log is."""
+    """The newest run of each check; where the logs of those are that are not green."""
     if not checks:
         return "Checks: none yet. They run after gitring_submit."
+    newest: dict[str, CheckView] = {}
+    for check in sorted(checks, key=lambda check: check.started_at):
+        newest[check.name] = check
     latest = max(checks, key=lambda check: check.started_at)
-    reused = " (the result of the same tree, reused)" if latest.reused else ""
-    summary = f" {one_line(latest.summary, 600)}" if latest.summary else ""
-    return f"Latest check: {one_line(latest.state, 40)}{reused}.{summary} Log: {one_line(latest.log, 600)}"
+    if len(newest) == 1:
+        return f"Latest check: {_check(latest)}"
+    # A check that is no check of the project any more speaks of an older head.
+    shown = sorted((c for c in newest.values() if c.head == latest.head), key=lambda check: check.name)
+    green = [_named(check) for check in shown if check.state == "passed"]
+    rest = [f"{one_line(check.name, 64)} {_check(check)}" for check in shown if check.state != "passed"]
+    passed = [f"passed: {', '.join(green)}."] if green else []
+    return f"Latest checks: {' '.join([*rest, *passed])}"
+
+
+def _check(check: CheckView) -> str:
+    reused = " (the result of the same tree, reused)" if check.reused else ""
+    summary = f" {one_line(check.summary, 600)}" if check.summary else ""
+    return f"{one_line(check.state, 40)}{reused}.{summary} Log: {one_line(check.log, 600)}"
+
+
+def _named(check: CheckView) -> str:
+    """A green check, with what tells about it: reused, or green only on a later try."""
+    notes = ["reused"] if check.reused else []
+    if check.flaky:
+        notes.append(f"on try {check.tries}; flaky: {listed(check.flaky, 3)}")
+    return one_line(check.name, 64) + (f" ({', '.join(notes)})" if notes else "")
 
 
 def decisions(answer: IntentDetail) -> Iterator[str]:

@@ -31,6 +31,11 @@ def lines_of(text: str, limit: int = TEXT_LIMIT) -> list[str]:
     return ["".join(map(_visible, line)) for line in _LINE_END.split(cut)]
 
 
+def printable(text: str, limit: int = TEXT_LIMIT) -> str:
+    """Sentences of ours that may hold others' names, for a terminal: its lines stay, nothing in them acts."""
+    return "\n".join(lines_of(text, limit))
+
+
 def quoted(text: str, limit: int = TEXT_LIMIT) -> list[str]:
     """`text` as lines that each start with `> `: somebody else's words."""
     return ["> " + line for line in lines_of(text, limit)]

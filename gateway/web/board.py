@@ -8,30 +8,21 @@ from starlette.responses import Response
 from gateway.access import Seen, see_project
 from gateway.web.graph import BOX_HEIGHT, BOX_WIDTH, graph_of
 from gateway.web.inputs import checked, text
+from gateway.web.queues import QueueOfLine, queues_of
 from gateway.web.reasons import why_asked, why_held
 from gateway.web.router import PageRoutes
 from gateway.web.visit import Visit, go
 from protocol.answers import BoardEntry
 from protocol.intents import BoardInput
 from protocol.projects import Line, PauseLine
-from protocol.records import IntentRow
 from protocol.states import State
-from storage.sql import boards, intents, pages, queue
+from protocol.watch import OpenFinding
+from storage.sql import ask_pages, boards, intents, watch
 from storage.sql.boards import LandedRow
-from storage.sql.pages import RunningCheck
 
-_QUEUE_SHOWN = 50
+_FOUND_SHOWN = 50
 _LANDED_SHOWN = 8
 _MOST_PAIRS = 50
-
-
-class QueueOfLine(NamedTuple):
-    """One line's queue: who stands in it, what is being tested, and who is landing at this moment."""
-
-    line: Line
-    entries: list[IntentRow]
-    running: list[RunningCheck]
-    landing: list[int]
 
 
 class Looked(NamedTuple):
@@ -41,6 +32,8 @@ class Looked(NamedTuple):
     why: dict[str, list[str]]
     queues: list[QueueOfLine]
     landed: list[LandedRow]
+    open_asks: int
+    found: list[OpenFinding]
 
 
 async def board(visit: Visit) -> Response:
@@ -63,6 +56,8 @@ async def board(visit: Visit) -> Response:
         box=(BOX_WIDTH, BOX_HEIGHT),
         queues=looked.queues,
         landed=looked.landed,
+        open_asks=looked.open_asks,
+        found=looked.found,
         cursor=found.cursor,
         stream=f"/p/{slug}/live?after={found.after_seq}",
         address=f"/p/{slug}",
@@ -80,22 +75,12 @@ async def _look(
         row.id: why_held(row.id, pairs) if row.state is State.HELD else why_asked(row, project.settings)
         for row in rows.values()
     }
-    running = await pages.running_checks(connection, project.id)
-    queues = [await _queue(connection, project.id, line, running) for line in lines]
+    queues = await queues_of(connection, project.id, lines)
     landed = await boards.landed(connection, project.id, project.default_line, None, _LANDED_SHOWN)
-    return Looked(seen, why, queues, landed)
-
-
-async def _queue(
-    connection: asyncpg.Connection, project_id: str, line: Line, running: list[RunningCheck]
-) -> QueueOfLine:
-    landing = await queue.open_landing(connection, project_id, line.name)
-    return QueueOfLine(
-        line,
-        await queue.queued(connection, project_id, line.name, _QUEUE_SHOWN),
-        [check for check in running if check.line == line.name],
-        [member.number for member in landing.members] if landing else [],
-    )
+    whose = None if seen.role == "owner" else visit.caller.person_id
+    asks = await ask_pages.counts(connection, project.id, whose)
+    found = await watch.of_project(connection, project.id, _FOUND_SHOWN)
+    return Looked(seen, why, queues, landed, asks["open"], found)
 
 
 def _by_line(entries: list[BoardEntry]) -> list[tuple[str, list[BoardEntry]]]:
@@ -112,6 +97,13 @@ async def pause(visit: Visit) -> Response:
     return go(f"/p/{visit.slug}", done="paused")
 
 
+async def drain(visit: Visit) -> Response:
+    """`POST /p/{slug}/drain`: land what is queued by now, then stand still."""
+    given = checked(PauseLine, reason=text(visit, "reason") or "")
+    await visit.web.surface.drain_line(visit.caller, visit.slug, text(visit, "line") or "", given)
+    return go(f"/p/{visit.slug}", done="draining")
+
+
 async def resume(visit: Visit) -> Response:
     """`POST /p/{slug}/resume`."""
     await visit.web.surface.resume_line(visit.caller, visit.slug, text(visit, "line") or "")
@@ -122,4 +114,5 @@ def add_board(routes: PageRoutes) -> None:
     """The board and what owners do there."""
     routes.get("/p/{slug}", board)
     routes.post("/p/{slug}/pause", pause, board)
+    routes.post("/p/{slug}/drain", drain, board)
     routes.post("/p/{slug}/resume", resume, board)

@@ -1,32 +1,40 @@
-"""The page of an intent, the decisions that people take there, and the logs of its checks."""
+"""The page of an intent, and the decisions that people take there."""
 
-import asyncio
 from typing import Any
 
 from starlette.responses import Response
 
-from gateway.access import see_project
+from gateway.web.checks import files_of, running
 from gateway.web.inputs import checked, number, text
-from gateway.web.intent_view import failing_tail, find_row, intent_number, patch, read_page, workflow_link
+from gateway.web.intent_view import (
+    MOST_EVENTS,
+    changes,
+    failing_tail,
+    find_row,
+    intent_number,
+    read_page,
+    shown_head,
+    workflow_link,
+)
+from gateway.web.reasons import ORDER_RULES
 from gateway.web.router import PageRoutes
-from gateway.web.shown import output, sha
+from gateway.web.shown import sha
 from gateway.web.visit import Visit, go
 from protocol.intents import AcceptDriftInput, CommentInput, DecideInput, SettleInput, WithdrawInput
-from protocol.refusals import invalid_input, not_found
-from storage.sql import checks
+from protocol.refusals import invalid_input
+from rules.git_commands import intent_ref
 
-LOG_BYTES = 512 * 1024
 _DONE = {"approve": "approved", "send_back": "returned"}
 
 
 async def intent(visit: Visit) -> Response:
     """`/p/{slug}/i/{number}`."""
     page = await read_page(visit)
-    shown = sha(page.row.merged_commit or page.row.submitted_head or page.row.head)
-    # A page that asks for itself again has the patch already, unless the work moved on.
-    has = visit.request.query_params.get("has") == shown
-    changes, no_changes = (None, "") if has else await patch(visit, page)
+    # A page that asks for itself again has the patch already, unless the work or the comments moved on.
+    has = visit.request.query_params.get("has") == page.shown
+    found, no_changes = (None, "") if has else await changes(visit, page)
     slug, label = page.seen.project.slug, page.row.number
+    chosen = page.chosen
     return await visit.show(
         "intent.html",
         slug=slug,
@@ -36,14 +44,22 @@ async def intent(visit: Visit) -> Response:
         intent=page.detail.intent,
         possible=page.possible,
         tail=await failing_tail(visit, page),
-        changes=changes,
+        live={run.id: run for run in await running(visit, page.detail.checks)},
+        files=await files_of(visit, page.detail.checks),
+        changes=found,
         no_changes=no_changes,
-        shown=shown,
+        commit=page.commit,
+        typed=visit.form if visit.problem and "text" in visit.form else None,
+        ref=intent_ref(page.row.id),
+        has=has,
+        chosen=chosen,
+        compare=f"&from={chosen[0]}&to={chosen[1]}" if page.compared else "",
+        rules=ORDER_RULES,
         accepted_drift=any(
-            d.kind == "drift_accepted" and d.head == (page.row.submitted_head or page.row.head)
-            for d in page.detail.decisions
+            d.kind == "drift_accepted" and d.head == page.row.head for d in page.detail.decisions
         ),
         note=visit.form.get("note", ""),
+        events_cut=len(page.moments) == MOST_EVENTS,
         workflow=workflow_link(visit, page),
         stream=f"/p/{slug}/live?after={page.detail.after_seq}",
         address=f"/p/{slug}/i/{label}",
@@ -87,8 +103,11 @@ async def comment(visit: Visit) -> Response:
         start_line=number(visit, "start_line"),
         end_line=number(visit, "end_line"),
     )
-    await visit.web.surface.comment(visit.caller, await _intent_id(visit), given)
-    return _back(visit, "asked")
+    after = await visit.web.surface.comment(visit.caller, await _intent_id(visit), given)
+    # Back to where the comment stands on the page: the newest of those that people sent.
+    made = max((one for one in after.change_requests if one.kind == "review"), key=lambda one: one.created_at)
+    head = shown_head(after.intent)
+    return _back(visit, "asked", f"remark-{sha(head)}-{made.id}" if given.path and head else "")
 
 
 async def settle(visit: Visit) -> Response:
@@ -115,34 +134,13 @@ async def _intent_id(visit: Visit) -> str:
         return (await find_row(connection, visit))[1].id
 
 
-def _back(visit: Visit, done: str) -> Response:
-    return go(f"/p/{visit.slug}/i/{intent_number(visit)}", done=done)
+def _back(visit: Visit, done: str, place: str = "") -> Response:
+    return go(f"/p/{visit.slug}/i/{intent_number(visit)}", place, done=done)
 
 
 async def leave(visit: Visit) -> Response:
     """A form's address, asked for by GET: the page it belongs to."""
     return go(f"/p/{visit.slug}/i/{intent_number(visit)}")
-
-
-async def check_log(visit: Visit) -> Response:
-    """`/p/{slug}/checks/{check_id}`: what a run printed, as text."""
-    check_id = str(visit.request.path_params["check_id"])[:100]
-    async with visit.web.reads.snapshot() as connection:
-        seen = await see_project(connection, visit.caller, visit.slug)
-        row = await checks.get(connection, check_id)
-    if row is None or row.project_id != seen.project.id:
-        raise not_found("check of this project", "Take it from the page of an intent.")
-    found = await visit.web.surface.check(visit.caller, row.id)
-    log = await visit.web.surface.check_log(visit.caller, row.id)
-    return await visit.show(
-        "log.html",
-        slug=seen.project.slug,
-        check=found,
-        failure=row.failure,
-        log=await asyncio.to_thread(output, log, LOG_BYTES),
-        address=f"/p/{seen.project.slug}/checks/{row.id}",
-        stream="/live" if row.state == "running" else None,
-    )
 
 
 def add_intent(routes: PageRoutes) -> None:
@@ -158,4 +156,3 @@ def add_intent(routes: PageRoutes) -> None:
     for name, handler in forms.items():
         routes.post(f"/p/{{slug}}/i/{{number}}/{name}", handler, intent)
         routes.get(f"/p/{{slug}}/i/{{number}}/{name}", leave)
-    routes.get("/p/{slug}/checks/{check_id}", check_log)

@@ -6,32 +6,36 @@ import asyncpg
 from markupsafe import Markup
 
 from gateway.access import Seen, see_project
-from gateway.web.diffs import MOST_BYTES, Patch, read_patch
-from gateway.web.plans import PlanVersion, versions
+from gateway.text.untrusted import one_line
+from gateway.web.changes import Changes, ends_of, read_changes
+from gateway.web.plans import PlanVersion, compared, versions
 from gateway.web.reasons import why_asked
-from gateway.web.shown import output
+from gateway.web.remarks import Said, digest_of, said_at_places
+from gateway.web.shown import output, sha
 from gateway.web.timeline import Moment, moments
 from gateway.web.visit import Visit
-from protocol.answers import ConflictView, IntentDetail
+from protocol.answers import ConflictView, IntentDetail, IntentView
+from protocol.checks import TestFailure
 from protocol.names import intent_workflow
 from protocol.records import IntentRecords, IntentRow, PushRow
 from protocol.refusals import not_found
-from protocol.states import State
+from protocol.states import State, Verdict
 from rules.detail import conflict_view
 from rules.folders import owner_approves
 from rules.places import Place, place_of
 from storage.git.errors import GitError
-from storage.git.patches import patch_of_landing, patch_of_work
 from storage.git.repository import Repository
 from storage.sql import events, intents, pages, queue
-from storage.sql.pages import ClosedRequest
+from storage.sql.foremerge import agents as foremerge
+from storage.sql.pages import AskedFor, ClosedRequest
 from storage.sql.snapshot import read_intent
 
 MOST_EVENTS = 500
 TAIL_BYTES = 6_000
-_MOST_VERSIONS = 10
+_MOST_VERSIONS = 30
 _MOST_PUSHES = 20
-_MOST_PAST = 20
+_MOST_PAST = 100
+_STOPS = (Verdict.HOLD, Verdict.NARROW)
 _DECIDED_LATER = (State.AWAITING_APPROVAL, State.QUEUED, State.VERIFYING)
 
 
@@ -52,7 +56,7 @@ class Possible(NamedTuple):
 
 
 class IntentPage(NamedTuple):
-    """One intent at one moment, for one person."""
+    """One intent at one moment, for one person. `failures` holds the first failing test by the id of its check."""
 
     seen: Seen
     row: IntentRow
@@ -60,11 +64,43 @@ class IntentPage(NamedTuple):
     why: list[str]
     possible: Possible
     versions: list[PlanVersion]
+    compared: PlanVersion | None
+    chosen: tuple[int | None, int | None]
     pushes: list[PushRow]
     closed: list[ClosedRequest]
+    said: list[Said]
     ended: list[ConflictView]
+    failures: dict[str, TestFailure]
     moments: list[Moment]
+    ask: AskedFor | None
+    links_ask: bool
     line_head: str | None
+
+    @property
+    def shown(self) -> str:
+        """Names the patch with its comments: a page that has it need not ask for it again."""
+        return f"{self.commit}-{digest_of(self.said)}"
+
+    @property
+    def commit(self) -> str:
+        """The commit whose difference is shown, in seven digits; part of the ids of all that stands in it."""
+        found = self.row.merged_commit or shown_head(self.row)
+        return sha(found) if found else "none"
+
+    @property
+    def held_by(self) -> list[int]:
+        """The numbers of the intents that it waits on or leaves places to."""
+        return [c.first for c in self.detail.conflicts if c.second == self.row.number and c.verdict in _STOPS]
+
+    @property
+    def holds(self) -> list[int]:
+        """The numbers of those that wait on it, or leave places to it."""
+        return [c.second for c in self.detail.conflicts if c.first == self.row.number and c.verdict in _STOPS]
+
+
+def shown_head(intent: IntentRow | IntentView) -> str | None:
+    """The commit to look at: what was submitted while that is being decided, else the newest push."""
+    return (intent.submitted_head if intent.state in _DECIDED_LATER else None) or intent.head
 
 
 def intent_number(visit: Visit) -> int:
@@ -96,7 +132,11 @@ async def read_page(visit: Visit) -> IntentPage:
         closed = await pages.closed_requests(connection, row.id, _MOST_PAST)
         ended = await pages.ended_conflicts(connection, row.id, _MOST_PAST)
         happened = await events.read_after(connection, row.project_id, 0, MOST_EVENTS, intent_id=row.id)
+        ask = await pages.ask_of(connection, row.id)
+        acting = {event.agent_id for event in happened if (event.agent_id or "").startswith("agt_")}
+        agents = await foremerge.many(connection, sorted(str(one) for one in acting)) if acting else {}
     folder = owners_folder(records)
+    chosen = (_version(visit, "from"), _version(visit, "to"))
     return IntentPage(
         seen=seen,
         row=row,
@@ -104,12 +144,23 @@ async def read_page(visit: Visit) -> IntentPage:
         why=why_asked(row, seen.project.settings, folder),
         possible=_possible(row, seen.role, landing, folder),
         versions=versions(plans),
+        compared=compared(plans, *chosen),
+        chosen=chosen,
         pushes=pushes,
         closed=closed,
+        said=said_at_places(records.requests, closed),
         ended=[conflict_view(conflict) for conflict in ended],
-        moments=moments(happened),
+        failures={check.id: check.failure for check in records.checks if check.failure is not None},
+        moments=moments(happened, {key: one_line(one.name, 100) for key, one in agents.items()}),
+        ask=ask,
+        links_ask=ask is not None and (seen.role == "owner" or ask.person_id == visit.caller.person_id),
         line_head=records.line_head,
     )
+
+
+def _version(visit: Visit, name: str) -> int | None:
+    given = visit.request.query_params.get(name, "")
+    return int(given) if given.isascii() and given.isdigit() and len(given) <= 9 else None
 
 
 def owners_folder(records: IntentRecords) -> str | None:
@@ -125,14 +176,14 @@ def _possible(row: IntentRow, role: str, landing: bool, folder: str | None) -> P
         approve_plan=plan,
         return_plan=plan,
         approve_merge=may and row.state is State.AWAITING_APPROVAL and (folder is None or role == "owner"),
-        return_merge=may and row.state in _DECIDED_LATER and not landing,
+        return_merge=may and row.state in _DECIDED_LATER and not landing and row.landing == "queue",
         withdraw=may and not row.state.final and not landing,
         say=may and not row.state.final,
     )
 
 
-async def patch(visit: Visit, page: IntentPage) -> tuple[Patch | None, str]:
-    """What the intent changes; without one, the sentence that says why there is none to show."""
+async def changes(visit: Visit, page: IntentPage) -> tuple[Changes | None, str]:
+    """What the intent changes; without anything to show, the sentence that says why."""
     row, project = page.row, page.seen.project
     if row.head is None:
         return None, "Nothing was pushed yet."
@@ -140,14 +191,11 @@ async def patch(visit: Visit, page: IntentPage) -> tuple[Patch | None, str]:
         return None, f"The repository is on {project.host}; this machine cannot read it."
     repository = Repository(visit.web.repositories.path(project.id))
     try:
-        if row.merged_commit:
-            found = await patch_of_landing(repository, row.merged_commit, MOST_BYTES)
-        else:
-            head = row.submitted_head or row.head
-            found = await patch_of_work(repository, page.line_head, head, MOST_BYTES)
+        ends = await ends_of(repository, row.merged_commit, page.line_head, shown_head(row) or row.head)
+        found = await read_changes(repository, ends, page.said)
     except GitError:
         return None, "Git could not compare the work with its line just now. Reload the page to try again."
-    return read_patch(found.text, found.truncated), ""
+    return (found, "") if found.total else (None, "Nothing: the work is the same as its line.")
 
 
 async def failing_tail(visit: Visit, page: IntentPage) -> Markup | None:

@@ -1,6 +1,6 @@
 """One stream of server-sent events per page: it says that something happened, never what. The page then asks again.
 
-A stream lasts ten minutes at most and asks for the session at each event, so that a session that ended hears nothing.
+A stream lasts ten minutes at most. It ends by itself when its session does or its person leaves the project.
 """
 
 import asyncio
@@ -54,11 +54,9 @@ def _held(visit: Visit, news: AsyncGenerator[Event, None]) -> HeldAnswer:
                 await send(start(EVENTS))
                 await send(part(f"retry: {_RETRY_MS}\n\n".encode()))
                 async for event in news:
-                    if await visit.web.sessions.find(visit.secret) is None:
-                        break
                     await send(part(f"id: {event.seq}\nevent: news\ndata: {event.seq}\n\n".encode()))
         except (TimeoutError, Refused):
-            # Its time is over, or the person may not see the project any more: the browser asks again, or is told.
+            # Its time is over, or the person's session or membership is: the browser asks again, and is told.
             pass
         await send(start(EVENTS))
         await send(part(b"", more=False))

@@ -31,6 +31,15 @@ def versions(plans: Sequence[PlanRow]) -> list[PlanVersion]:
     ]
 
 
+def compared(plans: Sequence[PlanRow], old: int | None, new: int | None) -> PlanVersion | None:
+    """Any two versions, with what the second changed; None unless both are among `plans` and differ."""
+    known = {plan.version: plan for plan in plans}
+    one, two = known.get(old or 0), known.get(new or 0)
+    if one is None or two is None or one is two:
+        return None
+    return PlanVersion(two, list(_difference(one, two)))
+
+
 def _difference(old: PlanRow, new: PlanRow) -> Iterator[PlanLine]:
     """Steps are compared in their order; all else, which an agent may fill without end, in linear time."""
     yield from _whole(old.summary, new.summary)

@@ -1,9 +1,20 @@
-"""Why an intent waits for a person, in a sentence: the rule that asked, and what made it ask."""
+"""Why an intent waits for a person, and why one goes before another: the rule that decided, in a sentence."""
 
 from protocol.projects import ProjectSettings
 from protocol.records import ConflictRow, IntentRow
 from protocol.states import State, When
 from rules.conflict_texts import conflict_text
+
+# What each rule of the order says, the strongest first (docs/rules.md, Order).
+ORDER_RULES = {
+    "R1": "one of the two was declared to go after the other",
+    "R0": "a person said who goes first",
+    "R1a": "one of the two uses what the other changes",
+    "R2": "one of the two has been submitted already",
+    "R3": "one of the two has high priority",
+    "R4": "one of the two has pushed into the shared place already",
+    "R5": "nothing else tells the two apart, so the lower number goes first",
+}
 
 
 def why_asked(row: IntentRow, settings: ProjectSettings, owners_folder: str | None = None) -> list[str]:
@@ -14,7 +25,7 @@ def why_asked(row: IntentRow, settings: ProjectSettings, owners_folder: str | No
     if row.state is State.PLAN_REVIEW:
         return _by_rule(settings.plan_review, row, "plan")
     if row.state is State.AWAITING_APPROVAL:
-        if settings.test is None:
+        if not settings.has_checks:
             return ["The project has no checks, so a person decides about every merge."]
         return [*_by_folder(owners_folder), *_by_rule(settings.merge_approval, row, "merge")]
     return []

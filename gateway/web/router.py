@@ -56,7 +56,8 @@ class PageRoutes:
             request.scope["route"] = Route(path, endpoint)  # the name under which it is counted
             try:
                 return await self._answer(request, handler, page)
-            except (Refused, RecordBusy) as problem:
+            except Exception as problem:
+                # A person reads a sentence even of what nobody foresaw; `refusal_of` logs that with its traceback.
                 return refusal_page(self.web, refusal_of(problem))
 
         return endpoint

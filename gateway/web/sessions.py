@@ -1,6 +1,6 @@
 """Browser sessions: begun by a sign-in, found by their cookie, ended by their person."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 import asyncpg
@@ -19,10 +19,17 @@ VISIT = "visit"
 
 
 class Sessions:
-    """The sessions of one record."""
+    """The sessions of one record. `ended` is told the person of a session that is over, after it is recorded."""
 
-    def __init__(self, pool: asyncpg.Pool, methods: Sequence[SignInMethod] = (LinkMethod(),)) -> None:
+    def __init__(
+        self,
+        pool: asyncpg.Pool,
+        methods: Sequence[SignInMethod] = (LinkMethod(),),
+        *,
+        ended: Callable[[str], None],
+    ) -> None:
         self._pool = pool
+        self._ended = ended
         self._methods = {method.name: method for method in methods}
 
     async def sign_in(
@@ -44,7 +51,10 @@ class Sessions:
             old = await sessions.find(connection, before, now) if before else None
             if old is not None:
                 await sessions.end(connection, old.id, old.person_id, now)
-            return await sessions.start(connection, person, found.name, one_line(browser, 200), now)
+            secret = await sessions.start(connection, person, found.name, one_line(browser, 200), now)
+        if old is not None:
+            self._ended(old.person_id)
+        return secret
 
     async def find(self, secret: str | None) -> SessionRow | None:
         """The live session of a cookie."""
@@ -61,7 +71,10 @@ class Sessions:
     async def end(self, session_id: str, person_id: str) -> bool:
         """End one of the person's sessions."""
         async with RecordOrBusy(self._pool) as connection:
-            return await sessions.end(connection, session_id, person_id, datetime.now(UTC))
+            ended = await sessions.end(connection, session_id, person_id, datetime.now(UTC))
+        if ended:
+            self._ended(person_id)
+        return ended
 
 
 def keep(response: Response, site: Site, name: str, value: str) -> None:

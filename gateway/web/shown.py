@@ -61,6 +61,13 @@ def ago(moment: datetime, now: datetime | None = None) -> str:
     return f"{moment:%Y-%m-%d}"
 
 
+def soon(seconds: int) -> str:
+    """An estimate as people say one: `about 2 min`."""
+    if seconds < 60:
+        return f"about {max(5, 5 * round(seconds / 5))} s"
+    return f"about {round(seconds / 60)} min" if seconds < 5400 else f"about {round(seconds / 3600)} h"
+
+
 def time_tag(moment: datetime | str) -> Markup:
     """A moment for people and scripts: how long ago, with the exact time behind it."""
     at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
@@ -81,5 +88,5 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.filters |= {"line": line, "block": block, "sha": sha, "when": time_tag}
+    made.filters |= {"line": line, "block": block, "sha": sha, "when": time_tag, "soon": soon}
     return made

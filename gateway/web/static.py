@@ -1,4 +1,4 @@
-"""The pages' own files: one style sheet, three scripts, one picture. Read once; their address holds their digest."""
+"""The pages' own files: one style sheet, four scripts, one picture. Read once; their address holds their digest."""
 
 import hashlib
 from pathlib import Path
@@ -13,7 +13,7 @@ _TYPES = {
     ".svg": "image/svg+xml",
     ".txt": "text/plain; charset=utf-8",
 }
-_NAMES = ("app.css", "htmx.min.js", "htmx.LICENSE.txt", "live.js", "sign-in.js", "icon.svg")
+_NAMES = ("app.css", "htmx.min.js", "htmx.LICENSE.txt", "live.js", "lines.js", "sign-in.js", "icon.svg")
 
 
 class Static:

@@ -1,9 +1,10 @@
 """An intent's events as sentences. What a payload holds is bounded here and escaped by the template."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gateway.text.untrusted import counted, listed, one_line
+from gateway.web.foremerge_moments import FOREMERGE_SENTENCES
 from protocol.events import Event, EventType
 from protocol.ids import short
 
@@ -14,6 +15,8 @@ _DECIDED = {
     "merge_returned": "sent the merge back",
     "conflict_settled": "settled a conflict",
     "drift_accepted": "accepted what lies outside the plan",
+    "emergency_checked": "had it land before all others, after its checks",
+    "emergency_unchecked": "had it land before all others, without checks",
 }
 # How a dot in the timeline is coloured.
 _TONES = {
@@ -31,17 +34,21 @@ class Moment(NamedTuple):
     tone: str
 
 
-def moments(events: Sequence[Event]) -> list[Moment]:
-    """The newest first."""
+def moments(events: Sequence[Event], names: Mapping[str, str]) -> list[Moment]:
+    """The newest first; `names` are those of agents whose events carry their id."""
     return [
-        Moment(event.seq, event.created_at, event.agent_id, sentence(event), _tone(event))
+        Moment(event.seq, event.created_at, _actor(event, names), sentence(event), _tone(event))
         for event in reversed(events)
     ]
 
 
+def _actor(event: Event, names: Mapping[str, str]) -> str | None:
+    return None if event.agent_id is None else names.get(event.agent_id, event.agent_id)
+
+
 def sentence(event: Event) -> str:
     """What happened, in a sentence; an event without words of its own is named by its type."""
-    say = _SENTENCES.get(event.event_type)
+    say = _SENTENCES.get(event.event_type) or FOREMERGE_SENTENCES.get(event.event_type)
     return say(event.payload) if say else event.event_type.replace("_", " ").replace(".", " ").capitalize()
 
 
@@ -96,7 +103,19 @@ def _risk(p: dict[str, Any]) -> str:
 
 def _checked(p: dict[str, Any]) -> str:
     summary = f": {one_line(str(p['summary']), 300)}" if p.get("summary") else ""
-    return f"Checks {one_line(str(p.get('state')), 20)}{summary}"
+    reused = " (reused)" if p.get("reused") else ""
+    return f"{_check(p)} {one_line(str(p.get('state')), 20)}{reused}{summary}"
+
+
+def _check(p: dict[str, Any]) -> str:
+    """The check's name; a ledger of before had but one, without a name."""
+    name = p.get("name")
+    return f"Check {one_line(str(name), 64)}" if name and name != "test" else "Checks"
+
+
+def _flaky(p: dict[str, Any]) -> str:
+    test = f" in {one_line(str(p['test']), 200)}" if p.get("test") else ""
+    return f"{_check(p)} red and green on one tree{test}: flaky"
 
 
 def _conflict(word: str) -> Callable[[dict[str, Any]], str]:
@@ -125,12 +144,16 @@ _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
     EventType.CHANGE_REQUEST_OPENED: lambda p: f"Change request opened ({one_line(str(p.get('kind')), 40)})",
     EventType.CHANGE_REQUEST_CLOSED: lambda p: f"Change request closed: {one_line(str(p.get('how')), 200)}",
     EventType.DECISION_RECORDED: _decided,
-    EventType.CHECK_STARTED: lambda p: f"Checks began on {_commit(p.get('head'))}",
+    EventType.CHECK_STARTED: lambda p: f"{_check(p)} began on {_commit(p.get('head'))}",
     EventType.CHECK_FINISHED: _checked,
+    EventType.CHECK_FLAKY: _flaky,
     EventType.BASE_MOVED: lambda p: (
         f"The line moved to {_commit(p.get('to'))}: {_numbers(p.get('merged'))} merged"
     ),
     EventType.LINE_MOVED: _line_moved,
+    EventType.LINE_DRAINING: lambda p: (
+        f"The queue runs empty, then stands still: {one_line(str(p.get('reason')), 300)}"
+    ),
     EventType.LINE_PAUSED: lambda p: f"The queue was paused: {one_line(str(p.get('reason')), 300)}",
     EventType.LINE_RESUMED: lambda _: "The queue was resumed",
     EventType.TOKEN_CREATED: _named("Token made:"),
@@ -148,5 +171,7 @@ _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
     EventType.SETTINGS_CHANGED: lambda p: (
         f"Settings changed: {listed([str(one) for one in p.get('fields') or []])}"
     ),
+    EventType.WATCH_RAISED: lambda p: f"Watchdog: {one_line(str(p.get('said')), 400)}",
+    EventType.WATCH_CLEARED: lambda p: f"Watchdog: over. {one_line(str(p.get('said')), 200)}",
     EventType.CLAIM_RESERVED: lambda p: f"Reserved {listed([str(one) for one in p.get('reserved') or []])}",
 }

@@ -22,6 +22,8 @@ from storage.sql import pages
 from storage.sql.sessions import SessionRow
 
 _MOST_FIELDS = 1000
+# No person types a NUL, and the record keeps none.
+_NO_NUL = "\ufffd"
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -43,9 +45,17 @@ DONE = {
     "accepted": "Accepted, as it is now.",
     "saved": "Saved.",
     "paused": "The queue stands still: what is being landed lands, nothing more begins.",
+    "draining": "What is queued by now lands; then the queue stands still.",
     "resumed": "The queue moves again.",
+    "landing_now": "It lands before all others.",
     "revoked": "Revoked.",
     "ended": "That session is over.",
+    "asked_agents": "Asked. Your agents find it with gitring_asks, and one of them takes it up.",
+    "added": "Added.",
+    "removed": "Removed. Their pages and their agents' calls to this project ended at once.",
+    "left": "You left the project.",
+    "line_made": "The line is there. Agents declare into it by its name.",
+    "series_made": "The series is there. Intents reserve its numbers when they are declared.",
 }
 
 
@@ -117,9 +127,10 @@ def html(web: Web, template: str, status: int, **values: Any) -> Response:
     return HTMLResponse(page, status, HEADERS)
 
 
-def go(path: str, **query: str) -> Response:
-    """Send the browser on to one of our pages, by GET."""
-    return RedirectResponse(f"{path}?{urlencode(query)}" if query else path, 303, HEADERS)
+def go(path: str, place: str = "", **query: str) -> Response:
+    """Send the browser on to one of our pages by GET, to a `place` on it where one is named."""
+    address = f"{path}?{urlencode(query)}" if query else path
+    return RedirectResponse(f"{address}#{place}" if place else address, 303, HEADERS)
 
 
 async def form_of(request: Request) -> dict[str, str]:
@@ -127,7 +138,7 @@ async def form_of(request: Request) -> dict[str, str]:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         return {}
-    body = (await request.body()).decode("utf-8", "replace")
+    body = (await request.body()).decode("utf-8", "replace").replace("\0", _NO_NUL).replace("%00", _NO_NUL)
     try:
         return dict(parse_qsl(body, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
     except ValueError:

@@ -16,11 +16,15 @@ def summary(
     exit_code: int | None = None,
     signal: str | None = None,
     timed_out_after: int | None = None,
+    over: str = "",
     failure: TestFailure | None = None,
     last_line: str = "",
     reason: str = "",
 ) -> str:
-    """One line of at most 1,000 characters. `timed_out_after` is seconds; `reason` says why a run could not start."""
+    """One line of at most 1,000 characters. `timed_out_after` is seconds; `reason` says why a run could not start.
+
+    `over` is the limit that ended the run, in words.
+    """
     subject = "tests" if name in ("test", "tests") else name
     detail = told(failure) if failure else last_line
     match state:
@@ -38,6 +42,8 @@ def summary(
             )
         case CheckState.ERROR:
             text = _with(f"{subject} could not run{_how(exit_code, signal)}", reason or last_line)
+        case CheckState.FAILED if over:
+            text = _with(f"{subject} failed (stopped: it used more than {over}, the check's limit)", detail)
         case CheckState.FAILED if timed_out_after is not None:
             text = _with(f"{subject} failed (stopped after {timed_out_after} s, the time limit)", detail)
         case CheckState.FAILED:

@@ -18,6 +18,11 @@ class Bare:
         """The same repository seen with more environment, such as the quarantine of a push that is being judged."""
         return type(self)(self.path, {**self.env, **env})
 
+    @property
+    def cwd(self) -> Path:
+        """Where git is run."""
+        return self.path
+
     async def git(
         self,
         *args: str,
@@ -30,7 +35,7 @@ class Bare:
         """Run git on this repository; see `storage.git.command.run` for limits and errors."""
         return await run(
             *args,
-            cwd=self.path,
+            cwd=self.cwd,
             stdin=stdin,
             env=self.env,
             accept=accept,

@@ -6,6 +6,7 @@ GitError
 │   └── OutputTooLarge   … or said more than the caller wanted to hold
 ├── BadName              a ref, line or commit name that git must never see
 ├── StaleRef             compare-and-swap lost: the ref is not where the caller believed
+├── NotAWorktree         no worktree of a repository lies in the folder
 ├── RepositoryExists     the folder is taken
 └── ImportRefused        the source of a new project cannot be used
     ├── SourceRefused    its address is not one gitring fetches from
@@ -52,6 +53,10 @@ class StaleRef(GitError):
     def __init__(self, ref: str, expected: str | None, actual: str | None) -> None:
         self.ref, self.expected, self.actual = ref, expected, actual
         super().__init__(f"{ref} is at {actual or 'nothing'}, not at {expected or 'nothing'}: read it again")
+
+
+class NotAWorktree(GitError):
+    """The folder is not there, cannot be read, or does not lie in a worktree of a repository."""
 
 
 class RepositoryExists(GitError):

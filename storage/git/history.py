@@ -49,11 +49,15 @@ class History(Bare):
         return tuple(CommitId(row.decode()) for row in answer.stdout.split())
 
     async def new_blobs(self, tip: CommitId, *, known: Sequence[CommitId] = ()) -> tuple[Blob, ...]:
-        """File contents in any commit of `tip` that no ref reaches yet: what a scan of a push has to read."""
+        """File contents in any commit of `tip` that no ref reaches yet: what a scan of a push has to read.
+
+        git cuts a path before a line break in it.
+        """
         answer = await self.git("rev-list", "--objects", "--filter=object:type=blob", *_range(tip, known))
-        rows = (row.partition(b" ") for row in answer.stdout.splitlines())
-        # Commits pass the filter too; only a row with a path is a blob.
-        return tuple(Blob(id=oid.decode(), path=shown_path(path)) for oid, _, path in rows if path)
+        # Not splitlines: a path may hold a carriage return.
+        rows = (row.partition(b" ") for row in answer.stdout.split(b"\n"))
+        # Commits pass the filter too; only a blob has a blank after its id, and its path may be cut to nothing.
+        return tuple(Blob(id=oid.decode(), path=shown_path(path)) for oid, blank, path in rows if blank)
 
 
 def _range(tip: CommitId, known: Sequence[CommitId]) -> list[str]:

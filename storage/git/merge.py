@@ -3,7 +3,8 @@
 Nothing here moves a ref. The caller gives every date, so a repeat after a crash makes the same commits again.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -108,7 +109,7 @@ async def _merge(repo: History, writer: CommitWriter, head: CommitId, tree: str,
     if answer.code == 1:
         if not answer.stdout:  # git's way of saying that it knows no such commit
             raise GitFailed(("merge-tree", head, member.work), answer.code, answer.stderr)
-        return _conflicted(answer.stdout)
+        return _conflicted(answer.stdout, (head, member.work))
     merged_tree = answer.stdout.rstrip(b"\0").decode()
     # Contained work changes nothing, so the costlier question is asked only when nothing changed.
     if merged_tree == tree and await repo.is_ancestor(member.work, head):
@@ -119,21 +120,29 @@ async def _merge(repo: History, writer: CommitWriter, head: CommitId, tree: str,
     return Merged(commit=commit, tree=merged_tree)
 
 
-def _conflicted(raw: bytes) -> Conflicted:
-    """Read `tree NUL (path NUL)* NUL (count NUL path… type NUL message NUL)*`."""
+def _conflicted(raw: bytes, sides: Sequence[CommitId]) -> Conflicted:
+    """Read `tree NUL (path NUL)* NUL (count NUL path… type NUL message NUL)*`, after which git may give advice."""
     fields = iter(raw.split(b"\0")[1:])
-    paths = []
-    for field in fields:
-        if not field:
-            break
-        paths.append(shown_path(field))
-    messages = []
+    paths = list(iter(lambda: next(fields), b""))
+    reasons = list(_reasons(fields))
+    # Where git cannot tell into which folder a file belongs, no file conflicts; its message alone names the folder.
+    paths = paths or [path for named, _ in reasons for path in named]
+    shown = dict.fromkeys(_own_name(shown_path(path), sides) for path in paths)
+    messages = [text.decode("utf-8", "replace").strip()[:_LONGEST_MESSAGE] for _, text in reasons]
+    return Conflicted(paths=tuple(shown)[:_MOST_PATHS], messages=tuple(messages[:_MOST_MESSAGES]))
+
+
+def _own_name(path: str, sides: Sequence[CommitId]) -> str:
+    """A file that a folder of the other side displaces is called `path~commit` by git; nobody knows it as that."""
+    return re.sub(rf"~(?:{'|'.join(sides)})(?:_\d+)?$", "", path)
+
+
+def _reasons(fields: Iterator[bytes]) -> Iterator[tuple[list[bytes], bytes]]:
+    """Each conflict's message, with the paths it is about."""
     for count in fields:
-        if not count.strip():
-            break
-        for _ in range(int(count)):
-            next(fields)
+        if not count.isdigit():  # the end, or the advice that git prints below a conflict of submodules
+            return
+        paths = [next(fields) for _ in range(int(count))]
         kind, text = next(fields), next(fields)
         if kind.startswith(b"CONFLICT"):
-            messages.append(text.decode("utf-8", "replace").strip()[:_LONGEST_MESSAGE])
-    return Conflicted(paths=tuple(paths[:_MOST_PATHS]), messages=tuple(messages[:_MOST_MESSAGES]))
+            yield paths, text

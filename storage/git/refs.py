@@ -1,6 +1,8 @@
 """Refs of a bare repository. Every move is a compare-and-swap on the old value."""
 
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from pydantic import BaseModel, ConfigDict
 
@@ -8,6 +10,9 @@ from protocol.ids import CommitId, IntentId
 from storage.git.bare import Bare
 from storage.git.errors import GitFailed, StaleRef
 from storage.git.names import INTENT_REFS, commit_id, full_ref, shown_path
+
+# Git is ended after two minutes, and what waits for a lock gives up long before.
+LOCK_LEFT_SEC = 300.0
 
 
 class RefChange(BaseModel):
@@ -72,7 +77,17 @@ class Refs(Bare):
                 actual = await self.target(change.ref)
                 if actual != change.old:
                     raise StaleRef(change.ref, change.old, actual) from None
+            # The caller's next try finds the way free.
+            self._remove_left_locks([change.ref for change in changes])
             raise
+
+    def _remove_left_locks(self, refs: Sequence[str]) -> None:
+        """Remove the lock files that a git left behind which was killed: none that we start lives as long."""
+        for name in (*refs, "packed-refs"):
+            lock = self.path / f"{name}.lock"
+            with suppress(FileNotFoundError):
+                if time.time() - lock.stat().st_mtime > LOCK_LEFT_SEC:
+                    lock.unlink()
 
 
 def _instruction(change: RefChange) -> bytes:

@@ -13,6 +13,7 @@ from storage.git.history import History
 from storage.git.importing import import_repository
 from storage.git.names import line_ref
 from storage.git.refs import Refs
+from storage.git.sources import PUBLIC, ImportRules
 
 _TIDY_TIMEOUT = 1_800.0
 _STALE = 86_400.0
@@ -29,14 +30,16 @@ class Repository(Refs, History, Content):
         return cls(path)
 
     @classmethod
-    async def import_from(cls, path: Path, source: str, default_line: str | None = None) -> Self:
+    async def import_from(
+        cls, path: Path, source: str, default_line: str | None = None, rules: ImportRules = PUBLIC
+    ) -> Self:
         """A repository with the branches and tags of `source` (a folder or URL); HEAD names its default line.
 
         Raises SourceRefused, NotARepository, EmptySource, NoSuchLine, RepositoryExists, BadName.
         """
         if default_line is not None:
             line_ref(default_line)
-        await import_repository(path, source, default_line)
+        await import_repository(path, source, default_line, rules)
         return cls(path)
 
     async def default_line(self) -> str:

@@ -14,7 +14,7 @@ _CONFLICT = """
 """
 _REQUEST = """
     SELECT id, project_id, intent_id, from_kind, from_name, kind, conflict_id, check_id, place, reason, todo,
-           blocking, head, created_at, closed_at
+           blocking, head, created_at, closed_at, about_id
     FROM change_request
 """
 
@@ -27,6 +27,19 @@ async def open_of(connection: asyncpg.Connection, intent_ids: Sequence[str]) -> 
         list(intent_ids),
     )
     return [ConflictRow(**dict(row)) for row in rows]
+
+
+async def entangled(connection: asyncpg.Connection, intent_ids: Sequence[str]) -> set[str]:
+    """Which of these intents have an open conflict, or go before or after another."""
+    rows = await connection.fetch(
+        "SELECT asked.who FROM unnest($1::text[]) AS asked (who) WHERE "
+        "EXISTS (SELECT FROM conflict WHERE conflict.state = 'open' AND first_id = asked.who) OR "
+        "EXISTS (SELECT FROM conflict WHERE conflict.state = 'open' AND second_id = asked.who) OR "
+        "EXISTS (SELECT FROM depends_on WHERE intent_id = asked.who) OR "
+        "EXISTS (SELECT FROM depends_on WHERE on_id = asked.who)",
+        list(intent_ids),
+    )
+    return {row["who"] for row in rows}
 
 
 async def hanging_together(connection: asyncpg.Connection, intent_ids: Sequence[str]) -> list[ConflictRow]:
@@ -96,8 +109,8 @@ async def add_request(connection: asyncpg.Connection, row: RequestRow) -> None:
     """Open a change request."""
     await connection.execute(
         "INSERT INTO change_request (id, project_id, intent_id, from_kind, from_name, kind, conflict_id, check_id, "
-        "place, reason, todo, blocking, head, created_at) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+        "place, reason, todo, blocking, head, created_at, about_id) "
+        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
         row.id,
         row.project_id,
         row.intent_id,
@@ -112,7 +125,16 @@ async def add_request(connection: asyncpg.Connection, row: RequestRow) -> None:
         row.blocking,
         row.head,
         row.created_at,
+        row.about_id,
     )
+
+
+async def notices_about(connection: asyncpg.Connection, intent_ids: Sequence[str]) -> list[RequestRow]:
+    """Open notices, of others, that tell of these intents."""
+    rows = await connection.fetch(
+        f"{_REQUEST} WHERE about_id = ANY ($1) AND closed_at IS NULL ORDER BY id", list(intent_ids)
+    )
+    return [RequestRow(**dict(row)) for row in rows]
 
 
 async def close_request(connection: asyncpg.Connection, request_id: str, how: str, now: datetime) -> None:

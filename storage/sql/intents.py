@@ -1,21 +1,25 @@
 """Intents, their plans, dependencies and pushes."""
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import asyncpg
 
 from protocol.intents import DeclareInput, Plan
-from protocol.records import DecisionRow, IntentRow, Neighbour, PlanRow
+from protocol.records import DecisionRow, IntentRow, Neighbour, PlanRow, PushedWork
 from protocol.states import Risk, State
+
+# An intent that was given back and is mended within this time stands where it stood.
+PLACE_KEPT = timedelta(minutes=30)
 
 _INTENT = """
     SELECT intent.id, project_id, number, title, goal, intent.kind, landing, state, line, base, head, submitted_head,
            merged_commit, plan_version, plan_approved, merge_approved, priority, issue, risk, risk_reasons,
            intent.person_id, person.name AS person_name, token_id, token.kind <> 'person' AS by_agent, agent_name,
            session_name, intent.created_at,
-           state_since, queued_at
+           state_since, queued_at, emergency, approved_patch, approved_plan, declared_base,
+           outside
     FROM intent JOIN person ON person.id = intent.person_id JOIN token ON token.id = token_id
 """
 
@@ -35,8 +39,9 @@ async def add(
     """Record a new intent with its first plan."""
     await connection.execute(
         "INSERT INTO intent (id, project_id, number, title, goal, kind, landing, state, line, base, plan_version, "
-        "priority, issue, risk, risk_reasons, person_id, token_id, agent_name, session_name, created_at, state_since) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $20)",
+        "priority, issue, risk, risk_reasons, person_id, token_id, agent_name, session_name, created_at, state_since, "
+        "declared_base) "
+        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $20, $10)",
         row.id,
         row.project_id,
         row.number,
@@ -163,35 +168,79 @@ async def live_everywhere(connection: asyncpg.Connection) -> list[LiveIntent]:
 
 
 async def set_state(connection: asyncpg.Connection, intent_id: str, state: State, now: datetime) -> None:
-    """Move an intent to `state`; leaving the queue's states clears its place in the queue."""
+    """Move an intent to `state`. Leaving the queue's states clears its place in the queue, and notes it for a while."""
     await connection.execute(
         "UPDATE intent SET state = $2, state_since = $3, "
-        "queued_at = CASE WHEN $2 IN ('verifying', 'queued') THEN queued_at END WHERE id = $1",
+        "queued_at = CASE WHEN $2 IN ('verifying', 'queued') THEN queued_at END, "
+        "emergency = CASE WHEN $2 IN ('verifying', 'queued') THEN emergency END, "
+        "place_kept = CASE WHEN $2 = 'active' AND queued_at IS NOT NULL THEN queued_at ELSE place_kept END, "
+        "place_kept_until = CASE WHEN $2 = 'active' AND queued_at IS NOT NULL THEN $4 ELSE place_kept_until END "
+        "WHERE id = $1",
         intent_id,
         state,
         now,
+        now + PLACE_KEPT,
     )
 
 
 async def enqueue(connection: asyncpg.Connection, intent_id: str, now: datetime) -> None:
-    """Give an intent its place in its line's queue."""
-    await connection.execute("UPDATE intent SET queued_at = $2 WHERE id = $1", intent_id, now)
+    """Give an intent its place in its line's queue: at the end, or where it stood when it was given back."""
+    await connection.execute(
+        "UPDATE intent SET queued_at = CASE WHEN place_kept_until > $2 THEN place_kept ELSE $2 END WHERE id = $1",
+        intent_id,
+        now,
+    )
 
 
-async def set_submitted(connection: asyncpg.Connection, intent_id: str, head: str) -> None:
-    """Pin the head that was submitted."""
-    await connection.execute("UPDATE intent SET submitted_head = $2 WHERE id = $1", intent_id, head)
+async def set_emergency(connection: asyncpg.Connection, intent_id: str, how: str) -> None:
+    """An owner lands it before all others, `checked` or `unchecked`."""
+    await connection.execute("UPDATE intent SET emergency = $2 WHERE id = $1", intent_id, how)
 
 
-async def set_merged(connection: asyncpg.Connection, intent_id: str, commit: str) -> None:
-    """Record the merge commit."""
-    await connection.execute("UPDATE intent SET merged_commit = $2 WHERE id = $1", intent_id, commit)
+async def set_submitted(
+    connection: asyncpg.Connection, intent_id: str, head: str, outside: Sequence[str]
+) -> None:
+    """Pin the head that was submitted, and what it changes outside the plan that nobody accepted."""
+    await connection.execute(
+        "UPDATE intent SET submitted_head = $2, outside = $3 WHERE id = $1", intent_id, head, list(outside)
+    )
 
 
-async def approve(connection: asyncpg.Connection, intent_id: str, subject: str, value: int | str) -> None:
-    """Record what a person approved: a plan version, or a head for the line."""
-    column = {"plan": "plan_approved", "merge": "merge_approved"}[subject]
-    await connection.execute(f"UPDATE intent SET {column} = $2 WHERE id = $1", intent_id, value)
+async def end_approval(connection: asyncpg.Connection, intent_id: str) -> None:
+    """A person sent the merge back: nothing of it is approved any more."""
+    await connection.execute("UPDATE intent SET merge_approved = NULL WHERE id = $1", intent_id)
+
+
+async def accept_outside(connection: asyncpg.Connection, intent_id: str) -> None:
+    """A person accepted what the submitted head changes outside the plan."""
+    await connection.execute("UPDATE intent SET outside = '{}' WHERE id = $1", intent_id)
+
+
+async def approve_merge(connection: asyncpg.Connection, row: IntentRow, head: str, patch: str | None) -> None:
+    """Record the head that a person approved for the line, what it does, and the plan that stood beside it."""
+    await connection.execute(
+        "UPDATE intent SET merge_approved = $2, approved_patch = $3, approved_plan = $4 WHERE id = $1",
+        row.id,
+        head,
+        patch,
+        row.plan_version,
+    )
+
+
+async def set_merged(connection: asyncpg.Connection, commits: Mapping[str, str], now: datetime) -> None:
+    """Make intents merged, each by its merge commit; they leave the queue."""
+    await connection.execute(
+        "UPDATE intent SET state = 'merged', state_since = $3, merged_commit = landed.commit, queued_at = NULL, "
+        "emergency = NULL FROM unnest($1::text[], $2::text[]) AS landed (id, commit) WHERE intent.id = landed.id",
+        list(commits.keys()),
+        list(commits.values()),
+        now,
+    )
+
+
+async def approve_plan(connection: asyncpg.Connection, intent_id: str, version: int) -> None:
+    """Record the plan version that a person approved."""
+    await connection.execute("UPDATE intent SET plan_approved = $2 WHERE id = $1", intent_id, version)
 
 
 async def add_push(
@@ -202,22 +251,25 @@ async def add_push(
     old: str,
     new: str,
     token_id: str,
-    paths: Sequence[str],
+    work: PushedWork,
     base: str,
     now: datetime,
 ) -> None:
     """Record a push and make it the intent's head; `base` is the commit of the line that it stands on."""
     await connection.execute(
-        "INSERT INTO push (id, project_id, intent_id, old_head, new_head, token_id, paths, created_at) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        "INSERT INTO push (id, project_id, intent_id, old_head, new_head, token_id, paths, created_at, patch_id, "
+        "deleted, signatures) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
         push_id,
         row.project_id,
         row.id,
         old,
         new,
         token_id,
-        list(paths),
+        work.paths,
         now,
+        work.patch_id,
+        work.deleted,
+        work.signatures,
     )
     await connection.execute("UPDATE intent SET head = $2, base = $3 WHERE id = $1", row.id, new, base)
 

@@ -13,7 +13,7 @@ from protocol.wire import Record
 from storage.sql import intents
 
 # A plan that was sent back waits for its agent; a viewer's word decides nothing.
-_UNDECIDED = (
+UNDECIDED = (
     "intent.state IN ('plan_review', 'awaiting_approval') AND NOT EXISTS (SELECT 1 FROM change_request "
     "WHERE intent_id = intent.id AND change_request.kind = 'plan' AND blocking AND closed_at IS NULL)"
 )
@@ -44,6 +44,16 @@ class Waiting(Record):
     intent: IntentRow
     slug: str
     settings: ProjectSettings
+
+
+class AskedFor(Record):
+    """The ask that an intent was declared from."""
+
+    id: str
+    person_id: str
+    text: str
+    person: str
+    created_at: datetime
 
 
 class PausedLine(Record):
@@ -104,6 +114,16 @@ async def ended_conflicts(connection: asyncpg.Connection, intent_id: str, limit:
     return [ConflictRow(**dict(row)) for row in rows]
 
 
+async def ask_of(connection: asyncpg.Connection, intent_id: str) -> AskedFor | None:
+    """What a person asked for in their own words, when the intent came from that."""
+    row = await connection.fetchrow(
+        "SELECT ask.id, ask.person_id, text, person.name AS person, ask.created_at FROM ask JOIN person ON person.id = person_id "
+        "WHERE intent_id = $1",
+        intent_id,
+    )
+    return AskedFor(**dict(row)) if row else None
+
+
 async def running_checks(connection: asyncpg.Connection, project_id: str) -> list[RunningCheck]:
     """What is being tested now, by line and start."""
     rows = await connection.fetch(
@@ -120,7 +140,7 @@ async def waiting_for_a_person(connection: asyncpg.Connection, person_id: str, l
     """Intents that stand still until the person, or another of their project, decides; the longest waiting first."""
     rows = await connection.fetch(
         f"SELECT intent.id, slug, settings FROM intent JOIN project ON project.id = intent.project_id {_DECIDER} "
-        f"WHERE {_UNDECIDED} ORDER BY state_since, intent.id LIMIT $2",
+        f"WHERE {UNDECIDED} ORDER BY state_since, intent.id LIMIT $2",
         person_id,
         limit,
     )
@@ -154,16 +174,24 @@ async def members(connection: asyncpg.Connection, project_id: str) -> list[Membe
 async def waiting_counts(connection: asyncpg.Connection, project_ids: Sequence[str]) -> dict[str, int]:
     """How many intents wait for a person, by project."""
     rows = await connection.fetch(
-        f"SELECT project_id, count(*) AS waiting FROM intent WHERE project_id = ANY($1) AND {_UNDECIDED} "
+        f"SELECT project_id, count(*) AS waiting FROM intent WHERE project_id = ANY($1) AND {UNDECIDED} "
         "GROUP BY project_id",
         list(project_ids),
     )
     return {row["project_id"]: row["waiting"] for row in rows}
 
 
+async def in_a_project(connection: asyncpg.Connection, person_id: str) -> bool:
+    """Whether the person is in any project."""
+    found: bool = await connection.fetchval(
+        "SELECT EXISTS (SELECT FROM member WHERE person_id = $1)", person_id
+    )
+    return found
+
+
 async def waiting_count(connection: asyncpg.Connection, person_id: str) -> int:
     """How many intents in the person's projects wait for somebody's decision."""
     count: int = await connection.fetchval(
-        f"SELECT count(*) FROM intent {_DECIDER} WHERE {_UNDECIDED}", person_id
+        f"SELECT count(*) FROM intent {_DECIDER} WHERE {UNDECIDED}", person_id
     )
     return count

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 import asyncpg
 
 from protocol.people import Member
+from storage.sql.sessions import SESSION_IDLE
 
 
 async def add(connection: asyncpg.Connection, person_id: str, name: str, now: datetime) -> None:
@@ -101,3 +103,44 @@ async def keep_owner(connection: asyncpg.Connection, project_id: str) -> None:
         "AND person_id = project.owner_id AND role = 'owner')",
         project_id,
     )
+
+
+async def known_elsewhere(connection: asyncpg.Connection, project_id: str, owner_id: str) -> list[Member]:
+    """People who are no members of a project, but of another one that `owner_id` owns too; by name, at most 200.
+
+    `role` is the highest that they have there.
+    """
+    rows = await connection.fetch(
+        "SELECT person.id, name, (array_agg(theirs.role ORDER BY "
+        "array_position(ARRAY['owner', 'writer', 'viewer'], theirs.role)))[1] AS role FROM member AS mine "
+        "JOIN member AS theirs ON theirs.project_id = mine.project_id JOIN person ON person.id = theirs.person_id "
+        "WHERE mine.person_id = $2 AND mine.role = 'owner' AND NOT EXISTS (SELECT 1 FROM member "
+        "WHERE project_id = $1 AND person_id = person.id) GROUP BY person.id, name ORDER BY name, person.id LIMIT 200",
+        project_id,
+        owner_id,
+    )
+    return [Member(**dict(row)) for row in rows]
+
+
+class Presence(NamedTuple):
+    """Where a member is signed in, and what acts for them: live sessions, when one was seen last, agents' tokens."""
+
+    sessions: int
+    seen_at: datetime | None
+    tokens: int
+
+
+async def presence(connection: asyncpg.Connection, project_id: str, now: datetime) -> dict[str, Presence]:
+    """By member: their live browser sessions, and their agents' tokens that name the project."""
+    rows = await connection.fetch(
+        "SELECT member.person_id, here.sessions, here.seen_at, acting.tokens FROM member, "
+        "LATERAL (SELECT count(*) AS sessions, max(seen_at) AS seen_at FROM session "
+        "WHERE session.person_id = member.person_id AND ended_at IS NULL AND expires_at > $2 AND seen_at > $3) AS here, "
+        "LATERAL (SELECT count(*) AS tokens FROM token WHERE token.person_id = member.person_id AND kind IN ('agent', 'mcp') "
+        "AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) AND $1 = ANY (project_ids)) AS acting "
+        "WHERE member.project_id = $1",
+        project_id,
+        now,
+        now - SESSION_IDLE,
+    )
+    return {row["person_id"]: Presence(row["sessions"], row["seen_at"], row["tokens"]) for row in rows}

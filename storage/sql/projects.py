@@ -14,6 +14,8 @@ _PROJECT = """
     FROM project JOIN person ON person.id = owner_id
 """
 
+_LINE = "project_id, name, head, paused, stopped_by, red_since, draining_since, draining_why, untested"
+
 
 async def add(
     connection: asyncpg.Connection,
@@ -110,7 +112,7 @@ async def change_settings(connection: asyncpg.Connection, project_id: str, setti
 async def line(connection: asyncpg.Connection, project_id: str, name: str) -> LineRow | None:
     """One line."""
     row = await connection.fetchrow(
-        "SELECT project_id, name, head, paused FROM line WHERE project_id = $1 AND name = $2",
+        f"SELECT {_LINE} FROM line WHERE project_id = $1 AND name = $2",
         project_id,
         name,
     )
@@ -120,24 +122,10 @@ async def line(connection: asyncpg.Connection, project_id: str, name: str) -> Li
 async def lines(connection: asyncpg.Connection, project_id: str) -> list[LineRow]:
     """All lines of a project."""
     rows = await connection.fetch(
-        "SELECT project_id, name, head, paused FROM line WHERE project_id = $1 ORDER BY created_at, name",
+        f"SELECT {_LINE} FROM line WHERE project_id = $1 ORDER BY created_at, name",
         project_id,
     )
     return [LineRow(**dict(row)) for row in rows]
-
-
-async def move_line(connection: asyncpg.Connection, project_id: str, name: str, head: str) -> None:
-    """Record a line's new head."""
-    await connection.execute(
-        "UPDATE line SET head = $3 WHERE project_id = $1 AND name = $2", project_id, name, head
-    )
-
-
-async def pause_line(connection: asyncpg.Connection, project_id: str, name: str, why: str | None) -> None:
-    """Record why a line's queue stands still; None lets it move."""
-    await connection.execute(
-        "UPDATE line SET paused = $3 WHERE project_id = $1 AND name = $2", project_id, name, why
-    )
 
 
 async def queue_lengths(connection: asyncpg.Connection, project_id: str) -> dict[str, int]:
@@ -154,6 +142,8 @@ async def lines_with_queue(connection: asyncpg.Connection) -> list[tuple[str, st
     rows = await connection.fetch(
         "SELECT DISTINCT intent.project_id, intent.line, project.host FROM intent "
         "JOIN project ON project.id = intent.project_id WHERE queued_at IS NOT NULL "
+        "UNION SELECT line.project_id, line.name, project.host FROM line "
+        "JOIN project ON project.id = line.project_id WHERE untested OR draining_since IS NOT NULL "
         "UNION SELECT landing.project_id, landing.line, project.host FROM landing "
         "JOIN project ON project.id = landing.project_id WHERE landing.state = 'prepared'"
     )

@@ -2,14 +2,17 @@
 
 import asyncpg
 
-from protocol.records import DecisionRow, IntentRecords, IntentRow, PlanRow, ProjectRow
+from protocol.records import DecisionRow, IntentRecords, IntentRow, PlanRow, ProjectRow, PushedWork
 from protocol.scopes import Scope
 from storage.sql import checks, conflicts, events, intents, people, projects
+from storage.sql.queue_sight import sight_of_queue
 
 
-async def read_intent(connection: asyncpg.Connection, intent_id: str) -> IntentRecords | None:
+async def read_intent(
+    connection: asyncpg.Connection, intent_id: str, *, with_queue: bool = True
+) -> IntentRecords | None:
     """The records of an intent, or None. For one moment's truth call it in a repeatable-read
-    transaction, or in the transaction that holds the project lock."""
+    transaction, or in the transaction that holds the project lock. `with_queue`: also its place there."""
     row = await intents.get(connection, intent_id)
     if row is None:
         return None
@@ -18,19 +21,24 @@ async def read_intent(connection: asyncpg.Connection, intent_id: str) -> IntentR
     if project is None or line is None:
         raise LookupError(f"intent {intent_id} has no project or line: the record is damaged")
     there = await _there_is(connection, row)
+    pushed = await pushed_work(connection, intent_id) if there["pushes"] else PushedWork()
     return IntentRecords(
         intent=row,
         project=project,
         line_head=line.head,
+        line_stopped=line.stopped_by,
+        line_paused=line.paused,
         plan=await plan(connection, intent_id, row.plan_version),
         conflicts=await conflicts.open_of(connection, [intent_id]) if there["conflicts"] else [],
         requests=await conflicts.requests_of(connection, intent_id) if there["requests"] else [],
-        pushed_paths=await pushed_paths(connection, intent_id) if there["pushes"] else [],
+        pushed_paths=pushed.paths,
+        pushed=pushed,
         checks=await checks.of_intent(connection, intent_id) if there["checks"] else [],
         decisions=await decisions(connection, intent_id) if there["decisions"] else [],
         goes_after=await intents.goes_after(connection, intent_id) if there["goes_after"] else [],
         followers=await intents.followers(connection, intent_id) if there["followers"] else [],
         landed_near=await events.landed_near(connection, intent_id) if there["moves"] else [],
+        queue=await sight_of_queue(connection, row) if with_queue else None,
         people=await people.names_of(connection, _writers(project)),
         after_seq=there["after_seq"],
     )
@@ -76,12 +84,24 @@ async def plan(connection: asyncpg.Connection, intent_id: str, version: int) -> 
     return PlanRow(**{**dict(row), "scope": Scope(**row["scope"])})
 
 
-async def pushed_paths(connection: asyncpg.Connection, intent_id: str) -> list[str]:
-    """The paths that the latest push changes against the line, old names of renames too."""
-    paths: list[str] | None = await connection.fetchval(
-        "SELECT paths FROM push WHERE intent_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1", intent_id
+async def pushed_work(connection: asyncpg.Connection, intent_id: str) -> PushedWork:
+    """What the latest push does against the line."""
+    row = await connection.fetchrow(
+        "SELECT paths, deleted, signatures, patch_id FROM push WHERE intent_id = $1 "
+        "ORDER BY created_at DESC, id DESC LIMIT 1",
+        intent_id,
     )
-    return paths or []
+    return PushedWork(**dict(row)) if row else PushedWork()
+
+
+async def patch_of(connection: asyncpg.Connection, intent_id: str, head: str) -> str | None:
+    """The hash of what a pushed head does; None for a head that has none."""
+    found: str | None = await connection.fetchval(
+        "SELECT patch_id FROM push WHERE intent_id = $1 AND new_head = $2 ORDER BY created_at DESC LIMIT 1",
+        intent_id,
+        head,
+    )
+    return found
 
 
 async def decisions(connection: asyncpg.Connection, intent_id: str) -> list[DecisionRow]:

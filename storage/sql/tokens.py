@@ -136,8 +136,22 @@ def _info(row: asyncpg.Record) -> TokenInfo:
 
 
 async def projects_of(connection: asyncpg.Connection, token_id: str) -> list[str]:
-    """The ids of the projects a token names."""
+    """The ids of the projects a token opens: those it names, or, for a person's, all of the person's."""
     found: list[str] | None = await connection.fetchval(
-        "SELECT project_ids FROM token WHERE id = $1", token_id
+        "SELECT CASE kind WHEN 'person' THEN ARRAY(SELECT project_id FROM member WHERE person_id = token.person_id) "
+        "ELSE project_ids END FROM token WHERE id = $1",
+        token_id,
     )
     return found or []
+
+
+async def lives(connection: asyncpg.Connection, token_id: str, now: datetime) -> bool:
+    """Whether a token, or the browser session of this id, is still good: what is held open for it ends otherwise."""
+    alive: bool = await connection.fetchval(
+        "SELECT EXISTS (SELECT 1 FROM token WHERE id = $1 AND revoked_at IS NULL"
+        " AND (expires_at IS NULL OR expires_at > $2))"
+        " OR EXISTS (SELECT 1 FROM session WHERE id = $1 AND ended_at IS NULL AND expires_at > $2)",
+        token_id,
+        now,
+    )
+    return alive

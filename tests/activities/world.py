@@ -1,6 +1,7 @@
 """A project in the record alone: intents declared, pushed and ended without workflows or Git."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -19,7 +20,7 @@ from protocol.projects import Caller, ProjectSettings, TokenKind
 from protocol.records import ConflictRow, IntentRow, PlaceRow
 from protocol.states import Mediation, State
 from storage.sql import conflicts, intents, people, places, projects, tokens
-from storage.sql.pool import transaction
+from storage.sql.pool import RecordBusy, transaction
 
 HEAD = "a" * 40
 
@@ -49,8 +50,11 @@ class World:
             intent_id=new_id("int"),
             input=given,
         )
-        async with change_project(self.store, self.project_id) as changing:
-            await add_intent(changing, command)
+        while True:
+            with suppress(RecordBusy):  # nothing was written: again, as a workflow would
+                async with change_project(self.store, self.project_id) as changing:
+                    await add_intent(changing, command)
+                break
         self.woken.append(changing.wake_intents)
         return await self.row(command.intent_id)
 
@@ -71,7 +75,7 @@ class World:
 
     async def row(self, intent_id: str) -> IntentRow:
         """An intent as the record has it now."""
-        async with transaction(self.store.pool) as connection:
+        async with transaction(self.store.pool, acquire_timeout=60) as connection:
             found = await intents.get(connection, intent_id)
         assert found is not None
         return found

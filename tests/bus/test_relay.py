@@ -389,7 +389,7 @@ async def test_a_waiting_relay_leaves_at_once_when_it_is_cancelled(pool, databas
     first, second = Relay(database, link), Relay(database, link)
     async with running(first):
         await first.held()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(40):
             async with running(second):
                 await _seat_is_wanted(pool)
             while await pool.fetchval(WAITING):

@@ -10,7 +10,7 @@ PROJECT, INTENT = new_id("prj"), new_id("int")
 
 
 @pytest.mark.parametrize("event_type", list(EventType))
-@pytest.mark.parametrize("intent_id", [INTENT, None])
+@pytest.mark.parametrize("intent_id", [INTENT, None], ids=["an intent", "none"])
 def test_a_subject_reads_back_as_it_was_written(event_type, intent_id):
     written = subject(PROJECT, intent_id, event_type)
     assert written == f"gitring.v1.{PROJECT}.{intent_id or '_'}.{event_type.value}"

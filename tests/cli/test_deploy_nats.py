@@ -15,6 +15,7 @@ from nats.errors import TimeoutError as NatsTimeout
 from nats.js.api import ConsumerConfig, DeliverPolicy
 
 from bus.connect import Link, connect
+from bus.live import LiveRinger
 from bus.publish import Publisher
 from bus.stream import STREAM, ensure_stream
 from bus.subjects import filter_for, subject
@@ -126,6 +127,9 @@ async def test_the_publisher_makes_the_stream_and_fills_it_and_a_gateway_hears_i
         await gateway.round_trip()
         with waiters.register(PROJECT) as waiter:
             await publish(relay, (PROJECT, event(1)))
+            assert await waiter.rung(asyncio.get_running_loop().time() + 30)
+        with waiters.register(PROJECT, ["chk_1"]) as waiter:
+            await LiveRinger(relay).ring(PROJECT, "chk_1")
             assert await waiter.rung(asyncio.get_running_loop().time() + 30)
         await waiters.stop()
     finally:

@@ -47,6 +47,15 @@ def test_work_is_declared_cloned_pushed_approved_and_merged_by_the_command_alone
     assert agent.json("log", check)["state"] == "passed"
 
 
+def test_an_owner_lands_an_intent_before_all_others_and_an_agent_does_not(
+    gitring: Gitring, agent: Gitring, project: str
+) -> None:
+    agent("declare", "--title", "Now", "--change", "src/cart.py")
+    assert agent.refused("land-now", "1", "--reason", "Down").startswith("people_only: ")
+    said = gitring.refused("land-now", f"{project}#1", "--reason", "Customers cannot pay")
+    assert said.startswith("nothing_pushed: ")
+
+
 def test_waiting_for_a_state_that_can_no_longer_come_ends_with_1(agent: Gitring) -> None:
     agent("declare", "--title", "Leave", "--change", "src/cart.py")
     assert "is withdrawn" in agent("withdraw", "1", "--reason", "Another way.")

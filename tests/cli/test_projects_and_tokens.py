@@ -34,6 +34,31 @@ def test_settings_are_changed_one_by_one(gitring: Gitring, project: str) -> None
     assert "test      none" in gitring("projects", "settings", project)
 
 
+def test_named_checks_come_from_a_file_and_stand_beside_the_test(gitring: Gitring, tmp_path: Path) -> None:
+    file = tmp_path / "checks.json"
+    file.write_text('[{"name": "lint", "command": "make lint", "paths": ["src/"], "retries": 1}]')
+    gitring("projects", "create", "with-checks", "--test", "true", "--checks", str(file))
+    changed = gitring("projects", "settings", "with-checks", "--test", "make test")
+    assert "test      make test" in changed
+    assert "check     lint: make lint (at most 900 s; reads src/; up to 2 tries)" in changed
+    file.write_text('{"named": [{"name": "lint", "command": "x", "needs": ["unit"]}]}')
+    said = gitring.refused("projects", "settings", "with-checks", "--checks", str(file))
+    assert said.startswith("invalid_input: lint needs unit, and there is no check of that name.")
+    file.write_text("[]")
+    left = gitring.json("projects", "settings", "with-checks", "--checks", str(file), "--no-test")["checks"]
+    assert (left["test"], left["named"]) == (None, [])
+    file.write_text("lint")
+    assert "is not JSON" in gitring.refused(
+        "projects", "settings", "with-checks", "--checks", str(file), code=2
+    )
+
+
+def test_an_owner_who_lost_the_first_link_makes_another(gitring: Gitring) -> None:
+    link, said = gitring("sign-in-link").splitlines()
+    assert "/sign-in#gitring_signin_" in link
+    assert said.endswith("it works once and is not shown again.")
+
+
 def test_a_time_limit_without_a_test_is_wrong_usage(gitring: Gitring) -> None:
     said = gitring.refused("projects", "create", "never", "--timeout", "3", code=2)
     assert "--test" in said

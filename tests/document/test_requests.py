@@ -11,7 +11,7 @@ from tests.support.agent import Answer, Owner, answered
 TAP = (
     "TAP version 13\nnot ok 1 - greets\n  ---\n  expected: 'Hello, a!'\n  actual: 'HELLO, a!'\n  ...\n1..1\n"
 )
-GREETS = "if [ -e good ]; then exit 0; fi; cat tap.txt; exit 1"
+GREETS = "if [ -e good ] || [ ! -e tap.txt ]; then exit 0; fi; cat tap.txt; exit 1"
 
 
 async def comment(shop: Shop, intent: Told, **body: object) -> Answer:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 
 import asyncpg
 
-PATIENCE = 40.0
+PATIENCE = 75.0
 _PACE = 0.03
 
 
@@ -88,7 +88,7 @@ class Trap:
 
 @asynccontextmanager
 async def trap(dsn: str, operation: str, table: str, project_id: str) -> AsyncIterator[Trap]:
-    """A trap at `operation` (INSERT or UPDATE) on the project's rows of `table`."""
+    """A trap at `operation` (INSERT, UPDATE or UPDATE OF a column) on the project's rows of `table`."""
     connection = await asyncpg.connect(dsn)
     found = Trap(connection, table, secrets.randbelow(2**31))
     try:

@@ -1,5 +1,7 @@
 """Checks, and the people who are asked after them."""
 
+import secrets
+
 import psutil
 import pytest
 
@@ -9,7 +11,7 @@ from tests.support.stack import RunningStack
 
 APP = {"app/f1.py": "x = 1\n", "app/f2.py": "x = 2\n", "requirements.txt": "left-pad==1.0\n"}
 GREETS = (
-    "if grep -q good app/f1.py; then echo 'ok 1 - greets'; exit 0; fi; printf 'TAP version 13\\nnot ok 1 - greets\\n"
+    "if ! grep -q bad app/f1.py; then echo 'ok 1 - greets'; exit 0; fi; printf 'TAP version 13\\nnot ok 1 - greets\\n"
     "  ---\\n  expected: Hello\\n  actual: HELLO\\n  ...\\n1..1\\n'; exit 1"
 )
 
@@ -160,8 +162,8 @@ async def test_a_plan_in_a_risky_place_waits_for_a_person_who_sends_it_back_then
 HARD = {
     "prints binary": ("head -c 4096 /dev/urandom; exit 1", "exited 1"),
     "prints 300 MB": ("head -c 300000000 /dev/zero | tr '\\0' 'x'; echo; echo the end; exit 3", "exited 3"),
-    "leaves a sleeper behind": ("setsid sleep 98761 & sleep 98762 & exit 4", "exited 4"),
-    "sleeps past its timeout": ("echo before; sleep 98763", "2 s"),
+    "leaves a sleeper behind": ("setsid sleep NAP & sleep NAP & exit 4", "exited 4"),
+    "sleeps past its timeout": ("echo before; sleep NAP", "2 s"),
     "cannot start": ("/no/such/program --at all", "exited 127"),
     "kills itself": ("kill -9 $$", "SIGKILL"),
 }
@@ -180,7 +182,10 @@ async def test_whatever_a_check_does_ends_in_a_clear_answer_and_the_next_intent_
     owner: Owner, what: str
 ) -> None:
     command, word = HARD[what]
-    test = f"grep -q fine app/f1.py && exit 0; {command}"
+    # A length of its own, since others run beside it.
+    nap = str(10**7 + secrets.randbelow(10**7))
+    command = command.replace("NAP", nap)
+    test = f"grep -q bad app/f1.py || exit 0; {command}"
     project = await owner.project(APP, test, timeout_sec=2 if "timeout" in what else 60)
     agent = await owner.agent(project)
     intent, work = await submitted(agent, {"app/f1.py": "bad = 1\n"})
@@ -189,7 +194,7 @@ async def test_whatever_a_check_does_ends_in_a_clear_answer_and_the_next_intent_
     assert word in request["reason"], request
     log = await agent.http.get(back["checks"][0]["log"])
     assert log.status_code == 200 and len(log.content) <= 1 << 21
-    assert [p.cmdline() for p in psutil.process_iter() if "sleep 9876" in " ".join(cmdline(p))] == []
+    assert [p.cmdline() for p in psutil.process_iter() if nap in " ".join(cmdline(p))] == []
     await work.pushed({"app/f1.py": "fine = 1\n"})
     await agent.wait_until(await agent.submit(intent), "merged")
     await owner.audit(project)

@@ -15,7 +15,7 @@ from runtime.ports import free_port
 from tests.e2e.locks import observed
 from tests.e2e.scenes import ended_well, pushed_scene, reached, scene, sleeping
 from tests.support.agent import Owner, client, declaration, owner_of
-from tests.support.stack import RunningStack, environment, running_stack
+from tests.support.stack import RunningStack, environment
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -83,13 +83,6 @@ async def second_worker(stack: RunningStack) -> AsyncIterator[None]:
             assert await reader.readline() == b"ready\n"
         transport.close()
         yield
-
-
-@pytest_asyncio.fixture(scope="module")
-async def broken(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningStack]:
-    """A stack of this file's own, to be broken."""
-    async with running_stack(tmp_path_factory.mktemp("replicas") / "data") as running:
-        yield running
 
 
 @pytest_asyncio.fixture

@@ -24,16 +24,9 @@ from tests.e2e.scenes import (
     told_how_it_went,
 )
 from tests.support.agent import Owner, git, owner_of
-from tests.support.stack import RunningStack, running_stack
+from tests.support.stack import RunningStack
 
 pytestmark = pytest.mark.timeout(240)
-
-
-@pytest_asyncio.fixture(scope="module")
-async def broken(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningStack]:
-    """A stack of this file's own, to be broken."""
-    async with running_stack(tmp_path_factory.mktemp("servers") / "data") as running:
-        yield running
 
 
 @pytest_asyncio.fixture
@@ -172,7 +165,7 @@ async def test_postgres_killed_between_ref_and_record_of_a_merge_and_in_a_declar
     dsn = broken.connection["postgres"]
     with contextlib.suppress(asyncpg.PostgresError, OSError):
         async with (
-            trap(dsn, "UPDATE", "line", landing.project["id"]) as merge,
+            trap(dsn, "UPDATE OF head", "line", landing.project["id"]) as merge,
             trap(dsn, "INSERT", "intent", declaring.project["id"]) as admit,
         ):
             submitted = await landing.agent.submit(landing.intent)

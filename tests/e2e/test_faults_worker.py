@@ -16,16 +16,9 @@ from tests.e2e.line import repository_of
 from tests.e2e.locks import Trap, all_caught, observed, release, trap
 from tests.e2e.scenes import APP, answered, ended, ended_well, scene, sleeping, told_how_it_went
 from tests.support.agent import Answer, Owner, Ran, git, owner_of
-from tests.support.stack import RunningStack, running_stack
+from tests.support.stack import RunningStack
 
 pytestmark = pytest.mark.timeout(240)
-
-
-@pytest_asyncio.fixture(scope="module")
-async def broken(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningStack]:
-    """A stack of this file's own, to be broken."""
-    async with running_stack(tmp_path_factory.mktemp("worker") / "data") as running:
-        yield running
 
 
 @pytest_asyncio.fixture
@@ -61,7 +54,7 @@ async def test_a_worker_killed_in_every_step_at_once_loses_nothing_and_does_noth
             await set("starting", "INSERT", "check_run"),
             await set("recording", "UPDATE", "check_run"),
             await set("landing", "INSERT", "landing"),
-            await set("landed", "UPDATE", "line"),
+            await set("landed", "UPDATE OF head", "line"),
             await set("asking", "INSERT", "check_run"),
         ]
         declaring = asyncio.create_task(

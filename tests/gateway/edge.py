@@ -1,8 +1,7 @@
 """A real server around the edge, with operations that answer from a script."""
 
 import asyncio
-import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -15,13 +14,18 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.app import create_app
 from gateway.limits import Limits
+from gateway.live_logs import Heard
 from protocol.answers import CheckView, IntentDetail, IntentView
+from protocol.checks import FlakyList
 from protocol.events import ChainVerdict, Event
 from protocol.intents import WaitInput
+from protocol.live import ArtifactList, LogNews, LogPiece
 from protocol.people import MemberList
 from protocol.projects import Caller, LineList, NewToken, Project, SeriesList, TokenInfo, TokenKind
 from protocol.refusals import not_found, people_only, unauthenticated
 from protocol.states import State
+from protocol.watch import WatchList
+from runtime.ports import free_port
 from tests.gateway import samples
 
 TOKEN = "gitring_agent_for-tests"
@@ -128,6 +132,9 @@ class Scripted:
     async def accept_drift(self, caller: Caller, intent_id: str, input: BaseModel, /) -> IntentDetail:
         return await self._answer("accept_drift", input, samples.detail())
 
+    async def land_now(self, caller: Caller, intent_id: str, input: BaseModel, /) -> IntentDetail:
+        return await self._answer("land_now", input, samples.detail())
+
     async def create_project(self, caller: Caller, input: BaseModel, /) -> Project:
         return await self._answer("create_project", input, samples.project())
 
@@ -142,6 +149,10 @@ class Scripted:
 
     async def pause_line(self, caller: Caller, project_ref: str, line: str, input: BaseModel, /) -> LineList:
         self.asked.append(("pause_line", (project_ref, line)))
+        return samples.lines()
+
+    async def drain_line(self, caller: Caller, project_ref: str, line: str, input: BaseModel, /) -> LineList:
+        self.asked.append(("drain_line", (project_ref, line)))
         return samples.lines()
 
     async def resume_line(self, caller: Caller, project_ref: str, line: str, /) -> LineList:
@@ -194,6 +205,27 @@ class Scripted:
     async def check_log(self, caller: Caller, check_id: str, /) -> bytes:
         return b"<script>alert(1)</script>\xff\n"
 
+    async def follow_log(self, caller: Caller, check_id: str, at: str, /) -> AsyncGenerator[Heard, None]:
+        self.asked.append(("follow_log", (check_id, at)))
+        if check_id == "chk_absent":
+            raise not_found("check chk_absent", "Take the check's id from gitring_status.")
+        piece = LogPiece(text="ok 1\n\nevent: end\ndata: {}\n", offset=30)
+        yield Heard(LogNews.OUTPUT, "30.17", piece)
+        try:
+            self.waiting.set()
+            await self.news.wait()
+            yield Heard(LogNews.END, "30.17", samples.check())
+        finally:
+            self.left.set()
+
+    async def artifacts(self, caller: Caller, check_id: str, /) -> ArtifactList:
+        return ArtifactList(artifacts=[samples.artifact()], left_out=2)
+
+    async def artifact(self, caller: Caller, check_id: str, number: int, /) -> tuple[str, bytes]:
+        if number != 1:
+            raise not_found("file", "List them.")
+        return 'out/..\\we"ird\n/é <b>.html', b"<script>alert(1)</script>"
+
     async def events(self, caller: Caller, project_ref: str, after_seq: int, limit: int, /) -> list[Event]:
         return [event for event in self.live if event.seq > after_seq][:limit]
 
@@ -210,6 +242,12 @@ class Scripted:
             yield samples.event(99, "line.moved")
         finally:
             self.left.set()
+
+    async def watch(self, caller: Caller, project_ref: str, /) -> WatchList:
+        return WatchList(findings=[samples.watch_finding()], looked_at=samples.NOW)
+
+    async def flaky(self, caller: Caller, project_ref: str, /) -> FlakyList:
+        return FlakyList(flaky=[samples.flaky()])
 
     async def audit(self, caller: Caller, project_ref: str, /) -> ChainVerdict:
         return ChainVerdict(valid=True, events_verified=3, last_seq=3, head_hash="0" * 64)
@@ -234,8 +272,11 @@ async def answers() -> None:
 class Edge:
     """A served edge."""
 
-    def __init__(self, operations: Scripted, app: ASGIApp, stopping: asyncio.Event, port: int) -> None:
+    def __init__(
+        self, operations: Scripted, app: ASGIApp, stopping: asyncio.Event, port: int, foremerge: object = None
+    ) -> None:
         self.operations = operations
+        self.foremerge = foremerge
         self.app = app
         self.stopping = stopping
         self.port = port
@@ -253,13 +294,6 @@ class Edge:
                 yield client
 
 
-def free_port() -> int:
-    """A port nothing listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @asynccontextmanager
 async def served(
     operations: Scripted | None = None, *, port: int | None = None, **options: Any
@@ -275,17 +309,19 @@ async def served(
         "limits": Limits(first_byte_sec=0.05, keep_open_sec=0.2, call_sec=5),
     }
     app = create_app(operations, stopping=stopping, **(settings | options))
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error", ws="none"))
+    server = uvicorn.Server(
+        uvicorn.Config(app, port=port, log_level="error", ws="none", timeout_keep_alive=75)
+    )
     running = asyncio.create_task(_serve(server))
     await _listening(port, running)
-    edge = Edge(operations, app, stopping, port)
+    edge = Edge(operations, app, stopping, port, options.get("foremerge"))
     try:
         yield edge
     finally:
         await edge.http.aclose()
         stopping.set()
         server.should_exit = True
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(40):
             await running
 
 
@@ -295,7 +331,7 @@ async def _serve(server: uvicorn.Server) -> None:
 
 
 async def _listening(port: int, running: asyncio.Task[None]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(40):
         while not running.done():
             try:
                 _, writer = await asyncio.open_connection("127.0.0.1", port)

@@ -22,11 +22,13 @@ from protocol.answers import (
     WaitAnswer,
 )
 from protocol.asks import AgentAsk, AskList
+from protocol.checks import FlakyTest
 from protocol.events import Event
+from protocol.live import ArtifactView
 from protocol.people import Member, Role, SignInLink
+from protocol.project_checks import Checks
 from protocol.projects import (
     Caller,
-    Checks,
     Line,
     LineList,
     Project,
@@ -38,6 +40,7 @@ from protocol.projects import (
 from protocol.scopes import Scope, ScopeItem
 from protocol.states import Priority, Risk, State, Verdict, WaitsFor, When
 from protocol.surroundings import Brief, Landed, MergedNear, Nearby, NearbyIntent
+from protocol.watch import WatchFinding, WatchKind
 
 NOW = datetime(2026, 11, 8, 12, 0, tzinfo=UTC)
 INTENT = "int_01JBQ8M4ZK7V3XW9N2D5HT6RYE"
@@ -203,6 +206,11 @@ def conflict(**changes: Any) -> ConflictView:
     return ConflictView(**(fields | changes))
 
 
+def artifact() -> ArtifactView:
+    """A file of a check."""
+    return ArtifactView(number=1, name="out/junit.xml", bytes=25, url=LOG.replace("/log", "/artifacts/1"))
+
+
 def check(**changes: Any) -> CheckView:
     """A failed run."""
     fields: dict[str, Any] = {
@@ -218,6 +226,25 @@ def check(**changes: Any) -> CheckView:
         "finished_at": NOW,
     }
     return CheckView(**(fields | changes))
+
+
+def watch_finding() -> WatchFinding:
+    """A finding of the watchdog."""
+    return WatchFinding(
+        id="wat_01JBQ8M4ZK7V3XW9N2D5HT6RYE",
+        kind=WatchKind.NOBODY_MOVES,
+        line="main",
+        number=49,
+        intent_id=INTENT,
+        since=NOW,
+        opened_at=NOW,
+        said="#49 is active, and its agent's token was revoked.",
+    )
+
+
+def flaky() -> FlakyTest:
+    """A flaky test."""
+    return FlakyTest(check="unit", test="greets", seen=2, last_seen=NOW, last_tree="3" * 40)
 
 
 def full_detail() -> IntentDetail:

@@ -10,7 +10,8 @@ from tests.gateway.edge import Edge, answers, served
 
 async def test_the_process_says_that_it_lives_without_a_token(edge: Edge) -> None:
     response = await edge.http.get("/healthz", headers={"Authorization": ""})
-    assert (response.status_code, response.json()) == (200, {"status": "alive"})
+    about = {"name": "gitring", "version": "0.1.0", "status": "alive"}
+    assert (response.status_code, response.json()) == (200, {**about, "ok": True, "data": about})
 
 
 async def test_readiness_needs_every_server(edge: Edge) -> None:

@@ -195,7 +195,7 @@ async def test_a_wait_begins_before_there_is_anything_to_say(edge: Edge) -> None
 async def test_a_client_that_leaves_ends_its_wait(edge: Edge) -> None:
     async with edge.http.stream("GET", f"{WAIT}?afterSeq=230&seconds=200"):
         await edge.operations.waiting.wait()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(40):
         await edge.operations.left.wait()
 
 
@@ -231,6 +231,10 @@ async def test_projects_and_tokens_are_made_and_changed(edge: Edge) -> None:
     changed = edge.operations.asked[-1][1]
     assert changed.model_fields_set == {"checks", "max_places"}
     assert (await http.get(f"{PROJECT}/audit")).json()["valid"] is True
+    [found] = (await http.get(f"{PROJECT}/watch")).json()["findings"]
+    assert (found["kind"], found["number"], found["heals"]) == ("nobody_moves", 49, 0)
+    [flaky] = (await http.get(f"{PROJECT}/flaky")).json()["flaky"]
+    assert (flaky["check"], flaky["test"], flaky["seen"]) == ("unit", "greets", 2)
     made = await http.post("/api/v1/tokens", json={"name": "n", "projects": ["storefront"]})
     assert (made.status_code, made.json()["token"]) == (201, "gitring_agent_new")
     assert [token["id"] for token in (await http.get("/api/v1/tokens")).json()["tokens"]] == ["tok_1"]
@@ -312,7 +316,7 @@ async def test_a_silent_stream_begins_and_is_kept_open(edge: Edge) -> None:
     async with edge.http.stream("GET", f"{PROJECT}/events/stream") as response:
         chunks = response.aiter_bytes()
         assert [await anext(chunks) for _ in range(2)] == [b": open\n\n", b": open\n\n"]
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(40):
         await edge.operations.left.wait()
 
 
@@ -337,17 +341,22 @@ async def test_the_description_shows_every_route_with_examples_that_are_valid_ca
             "DELETE /api/v1/projects/{project_id}/members/{person_id}",
             "DELETE /api/v1/tokens/{token_id}",
             "GET /api/v1/checks/{check_id}",
+            "GET /api/v1/checks/{check_id}/artifacts",
+            "GET /api/v1/checks/{check_id}/artifacts/{number}",
             "GET /api/v1/checks/{check_id}/log",
+            "GET /api/v1/checks/{check_id}/log/stream",
             "GET /api/v1/intents/wait",
             "GET /api/v1/projects/{project_id}",
             "GET /api/v1/projects/{project_id}/audit",
             "GET /api/v1/projects/{project_id}/events",
             "GET /api/v1/projects/{project_id}/events/stream",
+            "GET /api/v1/projects/{project_id}/flaky",
             "GET /api/v1/projects/{project_id}/intents",
             "GET /api/v1/projects/{project_id}/lines",
             "GET /api/v1/projects/{project_id}/members",
             "GET /api/v1/projects/{project_id}/members/{person_id}",
             "GET /api/v1/projects/{project_id}/series",
+            "GET /api/v1/projects/{project_id}/watch",
             "GET /api/v1/tokens",
             "GET /healthz",
             "GET /metrics",
@@ -357,12 +366,14 @@ async def test_the_description_shows_every_route_with_examples_that_are_valid_ca
             "POST /api/v1/intents/{intent_id}/accepted-drift",
             "POST /api/v1/intents/{intent_id}/comments",
             "POST /api/v1/intents/{intent_id}/decisions",
+            "POST /api/v1/intents/{intent_id}/landing",
             "POST /api/v1/intents/{intent_id}/settlements",
             "POST /api/v1/intents/{intent_id}/suggestions",
             "POST /api/v1/people",
             "POST /api/v1/projects",
             "POST /api/v1/projects/{project_id}/asks",
             "POST /api/v1/projects/{project_id}/lines",
+            "POST /api/v1/projects/{project_id}/lines/{line}/drain",
             "POST /api/v1/projects/{project_id}/lines/{line}/pause",
             "POST /api/v1/projects/{project_id}/lines/{line}/resume",
             "POST /api/v1/projects/{project_id}/series",

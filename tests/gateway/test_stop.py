@@ -5,8 +5,9 @@ from contextlib import AsyncExitStack
 
 import pytest
 
+from runtime.ports import free_port
 from tests.gateway import samples
-from tests.gateway.edge import REVISIONS, Edge, Scripted, free_port, served
+from tests.gateway.edge import REVISIONS, Edge, Scripted, served
 
 WAIT = {"intentId": samples.INTENT, "afterSeq": 230, "seconds": 40}
 

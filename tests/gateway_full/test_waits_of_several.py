@@ -29,7 +29,7 @@ async def withdraw(project: ProjectUnderTest, intent: IntentDetail) -> IntentDet
 
 async def held(engine: Engine, count: int) -> None:
     """Until so many waits are held."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(40):
         while engine.waiters.held < count:  # noqa: ASYNC110
             await asyncio.sleep(0)
 

@@ -2,9 +2,10 @@
 
 import pytest
 
+from protocol.records import PushedWork
 from protocol.states import Risk, When
 from rules.places import Place
-from rules.risk import asks_person, risk_of
+from rules.risk import asks_person, mass_deletion, risk_of
 
 
 @pytest.mark.parametrize(
@@ -38,3 +39,14 @@ def test_more_places_than_the_limit_are_high_risk() -> None:
 def test_a_project_chooses_when_a_person_is_asked(rule: When, low: bool, high: bool) -> None:
     assert asks_person(rule, Risk.LOW) is low
     assert asks_person(rule, Risk.HIGH) is high
+
+
+def test_a_mass_deletion_outside_the_plan_comes_first_and_asks_a_person() -> None:
+    gone = PushedWork(paths=[f"lib/f{n}.py" for n in range(12)], deleted=[f"lib/f{n}.py" for n in range(12)])
+    assert (
+        mass_deletion([Place("src/cart.py")], gone)
+        == "deletes 12 files outside its plan (lib/f0.py and others)"
+    )
+    assert mass_deletion([Place("lib/")], gone) is None
+    risk, reasons = risk_of([Place("src/cart.py")], 25, (), gone)
+    assert (risk, reasons[0]) == (Risk.HIGH, "deletes 12 files outside its plan (lib/f0.py and others)")

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -96,7 +97,7 @@ async def running_stack(folder: Path, **settings: object) -> AsyncIterator[Runni
     `settings` are fields of `runtime.settings.Settings`, handed over as environment variables.
     """
     process = await asyncio.create_subprocess_exec(
-        *(str(COMMAND), "up", "--data-dir", str(folder), "--port", "0"),
+        *(*_tied(), str(COMMAND), "up", "--data-dir", str(folder), "--port", "0"),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
@@ -117,6 +118,12 @@ async def running_stack(folder: Path, **settings: object) -> AsyncIterator[Runni
                 leftover.kill()
 
 
+def _tied() -> tuple[str, ...]:
+    """A launcher after which the stack is asked to end when these tests are killed, where there is one."""
+    launcher = shutil.which("setpriv")
+    return (launcher, "--pdeathsig", "TERM", "--") if launcher else ()
+
+
 def environment(**settings: object) -> dict[str, str]:
     """This process's environment without any gitring setting of its own, and with these."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
@@ -127,4 +134,11 @@ def environment(**settings: object) -> dict[str, str]:
 async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningStack]:
     """The session's stack, for tests that do it no harm: they make projects of their own."""
     async with running_stack(tmp_path_factory.mktemp("stack") / "data") as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="session")
+async def broken(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningStack]:
+    """Another stack, for the tests that break one: each waits until all is ready again."""
+    async with running_stack(tmp_path_factory.mktemp("broken") / "data") as running:
         yield running

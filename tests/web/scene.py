@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.agent import Agent, Answer, Owner, Work
+from tests.support.agent import Agent, Answer, Owner, Work, answered
 
 FILES = {
     "src/money.py": (
@@ -60,6 +60,14 @@ async def pushed(agent: Agent, intent: Answer, files: dict[str, str], message: s
     work = await agent.checkout(intent)
     await work.pushed(files, message)
     return work
+
+
+async def commented(
+    owner: Owner, intent: Answer, text: str, path: str, first: int, last: int | None = None
+) -> None:
+    """A comment of the owner on lines of a file."""
+    body = {"text": text, "path": path, "startLine": first, "endLine": last or first}
+    answered(await owner.http.post(f"/api/v1/intents/{intent['intent']['id']}/comments", json=body))
 
 
 async def working_day(owner: Owner, project: Answer, source: Path) -> Scene:
@@ -152,8 +160,24 @@ async def _merge_waits(scene: Scene, agent: Agent) -> None:
     )
     if made["intent"]["state"] == "plan_review":
         await scene.owner.decide(made, "approve", "plan")
-    text = FILES["pyproject.toml"] + 'dependencies = ["taxtables>=2"]\n'
-    await pushed(agent, made, {"pyproject.toml": text}, "Depend on the new tax tables")
+    text = FILES["pyproject.toml"] + 'dependencies = [\n  "taxtables",\n]\n'
+    work = await pushed(agent, made, {"pyproject.toml": text}, "Depend on the new tax tables")
+    await commented(
+        scene.owner,
+        made,
+        "Name the least version: the tables of last year lack two rates.",
+        "pyproject.toml",
+        5,
+    )
+    (request,) = (await agent.status(made))["changeRequests"]
+    await work.pushed({"pyproject.toml": text.replace("taxtables", "taxtables>=2")}, "Name the least version")
+    await agent.call("gitring_ack", intentId=made["intent"]["id"], changeRequestId=request["id"])
+    await commented(
+        scene.owner, made, "Good. Say in the release notes that prices change.", "pyproject.toml", 4, 6
+    )
+    (request,) = (await agent.status(made))["changeRequests"]
+    await work.pushed({"NOTES.md": "Taxes are those of this year, so some prices change.\n"}, "Release notes")
+    await agent.call("gitring_ack", intentId=made["intent"]["id"], changeRequestId=request["id"])
     await agent.wait_until(await agent.submit(made), "awaiting_approval")
     scene.intents["merge"] = made
 

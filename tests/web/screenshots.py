@@ -101,10 +101,23 @@ async def pictures(browser: Browser, owner: Owner, out: Path, scheme: Any) -> No
         await page.goto(paths[name])
         await shot(page, out / f"{name}-{scheme}.png")
     if scheme == "light":
+        await page.goto(paths["intent"])
+        await choose_lines(page)
+        await shot(page, out / "comment-light.png", whole=False)
         await page.set_viewport_size(PHONE)  # type: ignore[arg-type]
         await page.goto(paths["plan"])
         await shot(page, out / "plan-phone-light.png", whole=False)
     await context.close()
+
+
+async def choose_lines(page: Page) -> None:
+    """Two lines of the patch taken, and a comment on them begun."""
+    file = page.locator("details.file", has_text="pyproject.toml")
+    numbers = file.locator("td.ln:nth-child(2)")
+    await numbers.filter(has_text="1").click()
+    await numbers.filter(has_text="3").click()
+    await file.get_by_label("What has to change").fill("Raise the version: taxes change what customers pay.")
+    await file.evaluate("(file) => file.scrollIntoView({block: 'center'})")
 
 
 async def shot(page: Page, to: Path, *, whole: bool = True) -> None:

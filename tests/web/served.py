@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import uvicorn
+from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from gateway.app import create_app
 from gateway.repositories import Repositories
@@ -15,9 +17,10 @@ from gateway.web.sessions import Sessions
 from gateway.web.site import Site
 from protocol.ids import new_id
 from protocol.projects import Caller, TokenKind
+from runtime.ports import free_port
 from storage.sql import people, sessions, tokens
 from storage.sql.pool import transaction
-from tests.gateway.edge import answers, echo_git, free_port
+from tests.gateway.edge import answers, echo_git
 from tests.support.engine import Engine, ProjectUnderTest
 
 TEMPORAL_UI = "http://temporal.test:8233"
@@ -29,6 +32,7 @@ class Pages:
 
     engine: Engine
     url: str
+    app: FastAPI
 
     async def link(self, person_id: str, life: timedelta = timedelta(minutes=15)) -> str:
         """The secret of a new sign-in link."""
@@ -61,7 +65,7 @@ class Pages:
 
 
 @asynccontextmanager
-async def serve_pages(engine: Engine) -> AsyncIterator[Pages]:
+async def serve_pages(engine: Engine, git_app: ASGIApp = echo_git) -> AsyncIterator[Pages]:
     """Serve until the end of the block."""
     port, stopping = free_port(), asyncio.Event()
     url = f"http://127.0.0.1:{port}"
@@ -70,18 +74,20 @@ async def serve_pages(engine: Engine) -> AsyncIterator[Pages]:
         engine.operations,
         public_url=url,
         probes={"postgres": answers},
-        git_app=echo_git,
+        git_app=git_app,
         stopping=stopping,
         pages=lambda app: add_pages(
             app,
             engine.operations,
-            Sessions(engine.found.pool),
+            Sessions(engine.found.pool, ended=engine.waiters.doubt_person),
             pool=engine.found.pool,
             site=site,
             repositories=Repositories(engine.settings.data_dir),
         ),
     )
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error", ws="none"))
+    server = uvicorn.Server(
+        uvicorn.Config(app, port=port, log_level="error", ws="none", timeout_keep_alive=75)
+    )
     server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
     listening = uvicorn.Server.startup
     ready = asyncio.Event()
@@ -92,12 +98,12 @@ async def serve_pages(engine: Engine) -> AsyncIterator[Pages]:
 
     server.startup = started  # type: ignore[method-assign]
     running = asyncio.create_task(server._serve())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(40):
         await ready.wait()
     try:
-        yield Pages(engine, url)
+        yield Pages(engine, url, app)
     finally:
         stopping.set()
         server.should_exit = True
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(40):
             await running

@@ -89,6 +89,8 @@ async def test_a_merge_sent_back_makes_the_intent_active_again(pages: Pages, own
     await owner.post(f"{path}/decide", decision="send_back", note="Test it too.", **hidden(page.text))
     found = (await project.until(work, State.ACTIVE)).change_requests[0]
     assert (found.sender, found.reason) == ("Ana Ruiz", "Test it too.")
+    await project.push(work, {"app/f1.py": "value = 9\n", "tests.py": "newer = True\n"})
+    assert "newer = True" in words(await owner.get(path)), "what was pushed since, not what was sent back"
 
 
 async def test_a_decision_about_an_older_plan_is_refused_in_a_sentence(pages: Pages, owner: Visitor) -> None:
@@ -188,21 +190,6 @@ async def test_a_decision_on_an_intent_that_was_withdrawn_is_told(pages: Pages, 
         True,
     )
     assert (await owner.get(f"{path}/decide")).headers["location"] == path
-
-
-async def test_lines_of_the_patch_are_commented_on(pages: Pages, owner: Visitor) -> None:
-    project = await pages.engine.project(test="true")
-    work = await project.declare("app/f1.py")
-    await project.push(work, {"app/f1.py": "value = 9\n"})
-    path = f"/p/{project.slug}/i/{work.intent.number}"
-    assert "Comment on lines of this file…" in words(await owner.get(path))
-    fields = {"path": "app/f1.py", "start_line": "1", "end_line": "2", "text": "Why <nine>?"}
-    assert (await owner.post(f"{path}/comment", **fields)).headers["location"] == f"{path}?done=asked"
-    (request,) = (await project.status(work)).change_requests
-    assert (request.place, request.reason) == ("app/f1.py lines 1-2", "Why <nine>?")
-    assert "at app/f1.py lines 1-2" in words(await owner.get(path))
-    refused = await owner.post(f"{path}/comment", **{**fields, "end_line": "0"})
-    assert refused.status_code == 400
 
 
 async def test_a_person_says_who_goes_first(pages: Pages, owner: Visitor) -> None:

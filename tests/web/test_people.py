@@ -18,7 +18,7 @@ async def test_an_owner_invites_a_person_who_then_decides(pages: Pages) -> None:
     assert address == "http://gitring.test/sign-in"
     async with Visitor(pages.url) as visitor:
         await visitor.sign_in(secret)
-        assert "Jonas Weber" in words(await visitor.get(f"/p/{project.slug}/settings"))
+        assert "Jonas Weber" in words(await visitor.get(f"/p/{project.slug}/members"))
         assert project.slug in words(await visitor.get("/projects"))
     events = await pages.engine.operations.events(pages.engine.owner, project.slug, 0, 100)
     added = [event for event in events if event.event_type == "member.added"]
@@ -31,9 +31,9 @@ async def test_a_person_is_invited_on_the_page_and_signs_in_by_the_link_on_it(
     pages: Pages, owner: Visitor
 ) -> None:
     project = await pages.engine.project()
-    root = f"/p/{project.slug}/settings"
+    root = f"/p/{project.slug}/members"
     await owner.get(root)
-    made = await owner.post(f"{root}/people", name="Vera <i>", role="viewer")
+    made = await owner.post(f"{root}/invite", name="Vera <i>", role="viewer")
     secret = made.text.partition("/sign-in#")[2].partition("<")[0]
     assert made.status_code == 201 and "Sign-in link for Vera <i>" in words(made)
     async with Visitor(pages.url) as visitor:
@@ -92,8 +92,8 @@ async def test_a_link_for_another_is_made_only_by_an_owner_of_all_their_projects
 
 async def test_a_made_up_role_is_refused_with_the_field_named(pages: Pages, owner: Visitor) -> None:
     project = await pages.engine.project()
-    await owner.get(f"/p/{project.slug}/settings")
-    refused = await owner.post(f"/p/{project.slug}/settings/people", name="Vera", role="king")
+    await owner.get(f"/p/{project.slug}/members")
+    refused = await owner.post(f"/p/{project.slug}/members/invite", name="Vera", role="king")
     assert (refused.status_code, "role should be" in words(refused)) == (400, True)
     async with httpx2.AsyncClient(base_url=pages.url) as nobody:
         assert (await nobody.post("/api/v1/people", json={})).status_code == 401

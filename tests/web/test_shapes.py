@@ -1,18 +1,22 @@
 """The pure parts: the picture of the order, patches, plan differences, texts that are made visible."""
 
 from datetime import UTC, datetime, timedelta
+from difflib import unified_diff
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.web.diffs import read_patch
 from gateway.web.graph import BOX_WIDTH, edges_of, graph_of
-from gateway.web.plans import versions
+from gateway.web.plans import compared, versions
+from gateway.web.reasons import ORDER_RULES
+from gateway.web.remarks import follow
 from gateway.web.shown import ago, environment, output
 from protocol.answers import BoardEntry
 from protocol.records import PlanRow
 from protocol.scopes import Scope, ScopeItem
 from protocol.states import State
+from rules.order import RULES
 
 NOW = datetime(2026, 11, 8, 12, 0, tzinfo=UTC)
 
@@ -81,7 +85,77 @@ def test_a_patch_is_read_by_its_counts_so_that_no_line_passes_for_a_heading() ->
         ("same", 4, 4),
     ]  # fmt: skip
     assert (renamed.old_path, renamed.path, renamed.notes) == ("old name.txt", "new name.txt", ["renamed"])
-    assert (binary.path, binary.notes, binary.lines) == ("logo.png", ["new", "binary"], [])
+    assert (binary.path, binary.notes, binary.lines) == (
+        "logo.png",
+        ["new file", "binary: its content is not shown"],
+        [],
+    )
+
+
+MODES = """diff --git a/run.sh b/run.sh
+old mode 100644
+new mode 100755
+diff --git a/link b/link
+new file mode 120000
+index 0000000..1111111
+--- /dev/null
++++ b/link
+@@ -0,0 +1 @@
++../../etc/passwd
+\\ No newline at end of file
+diff --git a/vendor/lib b/vendor/lib
+index 1111111..2222222 160000
+--- a/vendor/lib
++++ b/vendor/lib
+@@ -1 +1 @@
+-Subproject commit 1111111111111111111111111111111111111111
++Subproject commit 2222222222222222222222222222222222222222
+diff --git "a/caf\\303\\251 b/x.txt" "b/caf\\303\\251 b/x.txt"
+index 1111111..2222222 100644
+--- "a/caf\\303\\251 b/x.txt"
++++ "b/caf\\303\\251 b/x.txt"
+@@ -1 +1 @@
+-a
++a\r
+diff --git a/one.txt b/two.txt
+similarity index 100%
+rename from one.txt
+rename to two.txt
+diff --git "a/\\377\\ttab" "b/\\377\\ttab"
+deleted file mode 100644
+"""
+
+
+def test_what_lines_do_not_show_is_said_in_words() -> None:
+    patch = read_patch(MODES.replace("\\\\", "\\"), False)
+    assert {file.path: file.notes for file in patch.files} == {
+        "run.sh": ["made executable"],
+        "link": ["new symbolic link"],
+        "vendor/lib": ["submodule moved to another commit"],
+        "café b/x.txt": ["line ends changed"],
+        "two.txt": ["renamed, content unchanged"],
+        "%FF\ttab": ["deleted"],
+    }
+    assert patch.files[1].lines[-1] == ("note", None, None, "No newline at end of file")
+
+
+@given(st.lists(st.integers(0, 9), max_size=12), st.lists(st.integers(0, 9), max_size=12), st.data())
+def test_followed_lines_are_the_same_lines(old: list[int], new: list[int], data: st.DataObject) -> None:
+    before, after = [f"{one}\n" for one in old], [f"{one}\n" for one in new]
+    text = "".join(["diff --git a/x b/x\n", *unified_diff(before, after, "a/x", "b/x", n=0)])
+    first = data.draw(st.integers(1, len(old) or 1))
+    last = data.draw(st.integers(first, max(first, len(old))))
+    found = follow(read_patch(text, False), "x", first, last)
+    if found is not None:
+        assert after[found[0] - 1 : found[1]] == before[first - 1 : last]
+    elif old == new:
+        raise AssertionError("nothing changed, and yet the lines were lost")
+
+
+def test_lines_are_lost_when_something_was_put_between_them_and_only_then() -> None:
+    moved = read_patch("diff --git a/x b/x\n@@ -5,0 +6,2 @@\n+new\n+new\n@@ -20 +22,0 @@\n-gone\n", False)
+    spots = {(4, 5): (4, 5), (5, 6): None, (6, 7): (8, 9), (19, 21): None, (21, 22): (22, 23)}
+    assert {spot: follow(moved, "x", *spot) for spot in spots} == spots
 
 
 @given(st.text(alphabet="+- @\\ab\n", max_size=300))
@@ -103,12 +177,24 @@ def test_versions_of_a_plan_are_told_by_their_differences() -> None:
             scope=Scope(change=[ScopeItem(path="a.py")]),
         )  # fmt: skip
 
-    second, first = versions([plan(2, ["one", "three"]), plan(1, ["one", "two"])])
+    plans = [plan(3, ["four"]), plan(2, ["one", "three"]), plan(1, ["one", "two"])]
+    _, second, first = versions(plans)
     assert first.lines == []
     assert [line for line in second.lines if line.kind != "same"] == [
         ("del", "step: two"),
         ("add", "step: three"),
     ]
+    any_two = compared(plans, 1, 3)
+    assert any_two is not None and [line for line in any_two.lines if line.kind != "same"] == [
+        ("del", "step: one"),
+        ("del", "step: two"),
+        ("add", "step: four"),
+    ]
+    assert compared(plans, 1, 9) is None and compared(plans, 2, 2) is None
+
+
+def test_every_rule_of_the_order_has_its_sentence() -> None:
+    assert set(ORDER_RULES) == set(RULES)
 
 
 @given(st.text(max_size=200))

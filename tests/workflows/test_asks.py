@@ -60,7 +60,7 @@ async def ledger_of(project: ProjectUnderTest) -> list[tuple[str, str | None, di
 async def held(engine: Engine, waiting: "asyncio.Task[Any]") -> AsyncIterator[None]:
     """Enter once the wait is registered; it must not have ended by then."""
     before = engine.waiters.held
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(40):
         await turns_until(lambda: engine.waiters.held > before or waiting.done())
     assert not waiting.done()
     yield
@@ -225,3 +225,41 @@ async def test_the_brief_names_all_open_asks_page_by_page(engine: Engine) -> Non
     assert seen == [one.id for one in made]
     later = await operations.brief(project.agent, BriefInput(project_id=project.slug, after_seq=page.seq))
     assert render(later, "gitring_brief").endswith("30 open asks of your person: call gitring_asks.")
+
+
+def wish(request_id: str, text: str = "Prices in euros") -> CreateAsk:
+    return CreateAsk(text=text, request_id=request_id)
+
+
+async def test_an_ask_sent_twice_with_one_request_id_is_written_once(engine: Engine) -> None:
+    project = await engine.project()
+    send, owner = engine.operations.open_ask, engine.owner
+    at_once = await asyncio.gather(*(send(owner, project.slug, wish("one")) for _ in range(4)))
+    later = await send(owner, project.slug, wish("one"))
+    assert {answer.id for answer in (*at_once, later)} == {later.id} and at_once[0] == later
+    assert (await send(owner, project.slug, wish("two"))).id != later.id
+    assert [entity for entity, _, _ in await ledger_of(project)].count(later.id) == 1
+    assert (await asks(project)).open_asks == 2
+
+
+async def test_a_request_id_stands_for_one_ask_of_one_project(engine: Engine) -> None:
+    project, other = await engine.project(), await engine.project()
+    send, owner = engine.operations.open_ask, engine.owner
+    await send(owner, project.slug, wish("same"))
+    for ref, text in ((project.slug, "Prices in yen"), (other.slug, "Prices in euros")):
+        with pytest.raises(Refused, match=r"^idempotency_key_reused"):
+            await send(owner, ref, wish("same", text))
+    vera = await somebody(project, "Vera Holm", Role.WRITER)
+    with pytest.raises(Refused, match=r"^invalid_input: A browser session"):
+        await send(vera, project.slug, wish("same"))
+
+
+async def test_a_refused_ask_leaves_its_request_id_free(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = await engine.project()
+    monkeypatch.setattr("gateway.asks.MOST_OPEN", 0)
+    with pytest.raises(Refused, match=r"^wrong_state"):
+        await engine.operations.open_ask(engine.owner, project.slug, wish("later"))
+    monkeypatch.undo()
+    assert (await engine.operations.open_ask(engine.owner, project.slug, wish("later"))).intent_id is None

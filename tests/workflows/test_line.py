@@ -16,7 +16,7 @@ from protocol.intents import WithdrawInput
 from protocol.queue import BuildCandidate, Candidate
 from protocol.states import State
 from storage.git.repository import Repository
-from storage.sql import projects, queue
+from storage.sql import lines, queue
 from storage.sql.pool import transaction
 from tests.support.engine import Engine, ProjectUnderTest
 
@@ -32,7 +32,10 @@ async def paused(project: ProjectUnderTest, why: str | None) -> None:
     """Hold the line's queue, or let it go on."""
     engine = project.engine
     async with transaction(engine.found.pool) as connection:
-        await projects.pause_line(connection, project.id, "main", why)
+        if why is None:
+            await lines.resume(connection, project.id, "main", datetime.now(UTC))
+        else:
+            await lines.pause(connection, project.id, "main", why, "owner")
     if why is None:
         line = LineStart(project_id=project.id, line="main", host=engine.settings.host_name)
         await start_line(engine.found.temporal, line)
@@ -77,8 +80,8 @@ async def test_one_bad_intent_among_many_is_found_by_halving_and_the_others_land
     events = await log(project)
     returned = [e.intent_id for e in events if e.payload.get("why") == "checks_failed"]
     assert returned == [intents[4].intent.id]
-    # all; the prefixes of 1 to 8 on four slots; what is left of them; the rest without the bad one
-    assert len(runs(events)) <= 1 + 4 + 1 + 1
+    # all; prefixes of 1 to 8 beside the line itself; what is left of them; the bad one alone; the rest
+    assert len(runs(events)) <= 1 + 3 + 4 + 1 + 1
     assert "Merge #5: Work" not in project.line()
     assert len(project.line()) == 8
 

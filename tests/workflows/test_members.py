@@ -4,10 +4,12 @@ import asyncio
 
 import pytest
 
-from protocol.intents import CloneInput, DeclareInput, SuggestInput
+from protocol.asks import AsksInput
+from protocol.intents import CloneInput, DeclareInput, SuggestInput, WaitInput
 from protocol.people import Role, SetRole
 from protocol.projects import Caller
 from protocol.refusals import Refused
+from tests.bus.story import turns_until
 from tests.support.engine import Engine, ProjectUnderTest
 from tests.workflows.test_asks import agent_of, somebody
 
@@ -136,3 +138,32 @@ async def _role(engine: Engine, project: ProjectUnderTest, person: Caller) -> Ro
     except Refused:
         return Role.VIEWER
     return Role.OWNER
+
+
+async def test_whoever_is_removed_is_refused_in_the_middle_of_a_wait(engine: Engine) -> None:
+    project = await engine.project()
+    one, two = await project.declare("app/f0.py"), await project.declare("app/f2.py")
+    jonas = await somebody(project, "Jonas Weber", Role.WRITER)
+    his, hers, operations = await agent_of(project, jonas), project.agent, engine.operations
+    last = (await operations.events(engine.owner, project.slug, 0, 1000))[-1].seq
+    single = WaitInput(intent_id=one.intent.id, after_seq=last, seconds=100)
+    several = WaitInput(intent_ids=[one.intent.id, two.intent.id], after_seq=last, seconds=100)
+    asked = AsksInput(project_id=project.slug, wait=100)
+    before = engine.waiters.held
+    ended = [
+        asyncio.create_task(operations.wait(his, single)),
+        asyncio.create_task(operations.wait(his, several)),
+        asyncio.create_task(operations.asks(his, asked)),
+    ]
+    kept = asyncio.create_task(operations.wait(hers, single))
+    await turns_until(lambda: engine.waiters.held == before + 4)
+    await operations.remove_member(engine.owner, project.slug, jonas.person_id)
+    async with asyncio.timeout(30):
+        refusals = await asyncio.gather(*ended, return_exceptions=True)
+    assert [refusal.refusal.code for refusal in refusals if isinstance(refusal, Refused)] == [
+        "not_found",
+        "project_not_in_token",
+        "project_not_in_token",
+    ]
+    assert not kept.done()
+    kept.cancel()

@@ -77,6 +77,21 @@ async def test_accepted_drift_is_recorded_with_who_and_when(engine: Engine) -> N
     assert [(d.kind, d.note) for d in accepted.decisions] == [("drift_accepted", "It belongs to it.")]
 
 
+async def test_accepted_drift_is_that_of_the_latest_push_also_after_an_older_one_was_submitted(
+    engine: Engine,
+) -> None:
+    project = await engine.project(test="! grep -rq broken app")
+    intent = await project.declare("app/f1.py")
+    await project.push(intent, {"app/f1.py": "broken\n"})
+    await project.submit(intent)
+    await project.returned(intent)
+    head = await project.push(intent, {"app/f1.py": "mended\n", "app/f3.py": "more\n"})
+    accepted = await engine.operations.accept_drift(
+        engine.owner, intent.intent.id, AcceptDriftInput(note="It belongs to it.")
+    )
+    assert accepted.decisions[-1].head == head
+
+
 async def test_an_approval_of_what_was_withdrawn_or_approved_already_has_one_clear_answer(
     engine: Engine,
 ) -> None:

@@ -23,6 +23,7 @@ from activities.runner.launch.ending import ask_to_end, drained, kill_all, wait
 from activities.runner.launch.ground import enter_namespaces, give_to_user, remove
 from activities.runner.launch.keeper import Spec, keep, tell
 from activities.runner.launch.kernel import LINUX, PR_SET_CHILD_SUBREAPER, prctl
+from activities.runner.launch.watch import Watch
 
 
 def main() -> int:
@@ -72,18 +73,22 @@ def _run_keeper(spec: Spec, wake: int, own_processes: bool) -> dict[str, Any]:
         os.close(status)
         keep(spec, write, own_processes)
     os.close(write)
-    answer: dict[str, Any] = {}
+    watch = Watch(spec.get("watch", {}))
+    answer: dict[str, Any] = {"watched": watch.held}
     stopping, deadline = False, None
     while True:
         open_control = [] if stopping else [spec["control"]]
-        ready = wait([status, wake, *open_control], deadline)
+        ready = wait([status, wake, *open_control], watch.wake_at(deadline))
         if status in ready and not _take(status, answer):
             break
         asked = wake in ready and _asked_to_stop(wake)
         if not stopping and (asked or spec["control"] in ready):
             stopping, deadline = True, time.monotonic() + spec["grace"]
             ask_to_end(answer.get("pid"), keeper)
-        if not ready and stopping:
+        if over := watch.over(keeper):
+            answer["over"] = over
+            break
+        if stopping and deadline is not None and time.monotonic() >= deadline:
             break
     os.close(status)
     if "errno" in answer:

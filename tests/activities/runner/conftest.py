@@ -1,6 +1,7 @@
 """What the runner's tests share: a checkout, a way to run a command in it, and a pipe that tells who is still alive."""
 
 import os
+import select
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,13 @@ class Holders:
             if not piece:
                 return data
             data += piece
+
+    def wait(self) -> None:
+        """Return once all who had it are gone; for processes that nobody else waits for."""
+        # On this end, which was open before they came: one opened after they left would never hear of it.
+        poller = select.poll()
+        poller.register(self._end, 0)  # only the hang-up, which is always told
+        poller.poll(60_000)
 
     def close(self) -> None:
         """Let go of the pipe."""

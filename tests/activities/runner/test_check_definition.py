@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from protocol import checks
-from protocol.checks import CheckDefinition, CheckState, RunResult, TestFailure
+from activities.check_host import environment_digest
+from protocol.checks import RUNNER_VERSION, CheckDefinition, CheckState, RunResult, TestFailure
 
 
 def test_a_definition_is_camel_case_on_the_wire_and_read_either_way() -> None:
@@ -16,6 +16,14 @@ def test_a_definition_is_camel_case_on_the_wire_and_read_either_way() -> None:
         "timeoutSec": 60,
         "environment": [],
         "network": False,
+        "paths": [],
+        "needs": [],
+        "slots": 1,
+        "cache": [],
+        "artifacts": [],
+        "retries": 0,
+        "cpuSec": None,
+        "memoryMb": None,
     }
 
 
@@ -30,9 +38,9 @@ def test_whatever_changes_a_definition_changes_its_digest(change: dict[str, obje
 
 def test_a_new_version_of_the_runner_forgets_old_results(monkeypatch: pytest.MonkeyPatch) -> None:
     definition = CheckDefinition(command="make test")
-    before = definition.digest()
-    monkeypatch.setattr(checks, "RUNNER_VERSION", checks.RUNNER_VERSION + 1)
-    assert definition.digest() != before
+    before = environment_digest(definition, "")
+    monkeypatch.setattr("activities.check_host.RUNNER_VERSION", RUNNER_VERSION + 1)
+    assert environment_digest(definition, "") != before
 
 
 @pytest.mark.parametrize(

@@ -40,15 +40,16 @@ async def test_a_run_is_told_what_held_for_it(run: Run) -> None:
     ended = await run("true", isolation=BARE, limits=Limits(open_files=512, processes=900))
     assert ended.isolation[0] == "own session"
     assert ended.isolation[1] == "no new privileges"
-    assert ended.isolation[2].endswith("512 open files, 900 processes")
+    assert ended.isolation[2] == "limits: no core files, 512 open files a process, 900 processes"
     assert ended.isolation[3:] == ("runs as the server's user",)
 
 
 async def test_limits_are_the_commands_own(run: Run, log: Log) -> None:
     await run(
-        "ulimit -n; ulimit -c; ulimit -v", limits=Limits(open_files=512, memory_bytes=512 * 1024 * 1024)
+        "ulimit -n; ulimit -c; ulimit -d; ulimit -t",
+        limits=Limits(open_files=512, memory_bytes=512 * 1024 * 1024, cpu_sec=7),
     )
-    assert log.text().split() == ["512", "0", "524288"]
+    assert log.text().split() == ["512", "0", str(3 * 1024 * 1024), "12"]
 
 
 async def test_no_program_of_a_run_can_gain_privileges(run: Run, log: Log) -> None:

@@ -4,12 +4,14 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from activities.runner.isolation import Isolation
 from activities.runner.launched import Watching
+from activities.runner.process import Ended
 from tests.activities.runner.conftest import BARE, Holders, Log, Run
 
 GROUNDS = pytest.mark.parametrize("ground", [BARE, Isolation()], ids=["bare", "isolated"])
@@ -63,9 +65,9 @@ async def test_a_checkout_that_is_gone_is_a_problem(run: Run, tmp_path: Path) ->
 async def test_what_runs_past_its_time_is_ended_with_all_it_forked(
     run: Run, holders: Holders, ground: Isolation
 ) -> None:
-    ended = await run(ESCAPES.format(pipe=holders.path) + "sleep 1000", isolation=ground, timeout_sec=2.0)
+    escapes = ESCAPES.format(pipe=holders.path) + "sleep 1000"
+    ended = await _past_its_time(run, holders.said, escapes, isolation=ground)
     assert (ended.timed_out, ended.signal) == (True, "SIGTERM")
-    assert holders.said() == b"up\n"
 
 
 @GROUNDS
@@ -73,17 +75,26 @@ async def test_what_ignores_the_request_to_end_is_killed_after_the_grace(
     run: Run, holders: Holders, ground: Isolation
 ) -> None:
     deaf = f"exec 3>{holders.path}; trap '' TERM; echo up >&3; while :; do sleep 1000; done"
-    ended = await run(deaf, isolation=ground, timeout_sec=2.0, grace_sec=0.2)
+    ended = await _past_its_time(run, holders.said, deaf, isolation=ground, grace_sec=0.2)
     assert (ended.timed_out, ended.exit_code, ended.signal) == (True, None, "SIGKILL")
-    assert holders.said() == b"up\n"
 
 
 @GROUNDS
 async def test_a_command_may_clean_up_when_its_time_is_over(run: Run, log: Log, ground: Isolation) -> None:
     polite = "trap 'echo cleaned; exit 5' TERM; echo up; while :; do sleep 0.05; done"
-    ended = await run(polite, isolation=ground, timeout_sec=2.0, grace_sec=30.0)
+    ended = await _past_its_time(run, lambda: log.data()[:3], polite, isolation=ground, grace_sec=30.0)
     assert log.text().endswith("cleaned\n")
     assert (ended.timed_out, ended.exit_code) == (True, 5)
+
+
+async def _past_its_time(run: Run, said: Callable[[], bytes], command: str, **asked: object) -> Ended:
+    """How a run ends whose time is over once its processes are up; a busy machine gets more time for that."""
+    for limit in (0.5, 4.0, 30.0):
+        ended = await run(command, timeout_sec=limit, **asked)
+        if words := said():
+            assert words == b"up\n"
+            return ended
+    pytest.fail(f"its processes were not up after {limit:g} s")
 
 
 @GROUNDS
@@ -164,7 +175,7 @@ async def test_a_run_dies_with_the_server_that_started_it(
     assert await process.stdout.readline() == b"up\n"
     process.kill()
     await process.wait()
-    await asyncio.to_thread(_until_hung_up, holders.path)
+    await asyncio.to_thread(holders.wait)
     assert holders.said() == b"up\n"
 
 
@@ -180,17 +191,6 @@ asyncio.run(run_command(sys.argv[1], cwd=Path({checkout!r}), environment=dict(os
     log_path=Path({log!r}), plan=plan({ground!r}, Limits(), 60, "", dict(os.environ), ()),
     watching=Watching(on_output=lambda data: os.write(1, data))))
 """
-
-
-def _until_hung_up(path: Path) -> None:
-    """Wait until no process has the pipe open for writing."""
-    import select
-
-    end = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    poller = select.poll()
-    poller.register(end, 0)  # only the hang-up, which is always told
-    poller.poll(60_000)
-    os.close(end)
 
 
 async def test_a_command_that_kills_its_own_keeper_leaves_nothing_behind(run: Run, holders: Holders) -> None:
@@ -262,13 +262,14 @@ async def test_the_heartbeat_goes_on_while_a_silent_command_runs(run: Run) -> No
 
 
 async def test_what_a_heartbeat_raises_ends_the_run_and_is_raised_on(run: Run, holders: Holders) -> None:
-    def beat(_: int) -> None:
-        raise LookupError("no such activity")
+    def beat(written: int) -> None:
+        if written:
+            raise LookupError("no such activity")
 
     with pytest.raises(LookupError, match="no such activity"):
         await run(
-            f"exec 3>{holders.path}; echo up >&3; sleep 1000",
-            watching=Watching(heartbeat=beat, heartbeat_sec=0.5),
+            f"exec 3>{holders.path}; echo up >&3; echo up; sleep 1000",
+            watching=Watching(heartbeat=beat, heartbeat_sec=0.05),
         )
     assert holders.said() == b"up\n"
 

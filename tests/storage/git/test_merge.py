@@ -138,6 +138,49 @@ async def test_unrelated_work_is_a_conflict_in_words(repo: Repository, clone: Cl
     assert "shares no commit" in outcome.messages[0]
 
 
+async def test_a_conflict_of_submodules_is_told_like_any_other(repo: Repository, clone: Clone) -> None:
+    async def moved(branch: str, start: str, to: str) -> str:
+        await clone.branch(branch, start)
+        await clone.git("update-index", "--add", "--cacheinfo", f"160000,{to * 40},lib")
+        await clone.git("commit", "--quiet", "--message", branch)
+        return await clone.git("rev-parse", "HEAD")
+
+    await moved("with-lib", "main", "1")
+    line, work = await moved("line", "with-lib", "2"), await moved("work", "with-lib", "3")
+    await bring(repo, clone)
+    outcome = await merge_commit(repo, CommitId(line), member(work))
+    assert isinstance(outcome, Conflicted)
+    assert outcome.paths == ("lib",)
+    assert outcome.messages[-1] == "CONFLICT (submodule): Merge conflict in lib"
+
+
+async def test_a_file_where_the_line_has_a_folder_is_named_as_its_agent_knows_it(
+    repo: Repository, clone: Clone
+) -> None:
+    work = await on_branch(clone, "work", {"place": "a file\n"})
+    line = await on_branch(clone, "line", {"place/inside.txt": "a folder\n"})
+    await bring(repo, clone)
+    outcome = await merge_commit(repo, CommitId(line), member(work))
+    assert isinstance(outcome, Conflicted)
+    assert outcome.paths == ("place",)
+
+
+async def test_a_folder_split_in_two_under_a_new_file_is_named_although_no_file_conflicts(
+    repo: Repository, clone: Clone
+) -> None:
+    start = await on_branch(clone, "docs", {f"docs/{n}.txt": f"{n}\n" * 9 for n in range(2)})
+    line = await on_branch(clone, "line", {"docs/new.txt": "new\n"}, start)
+    await clone.branch("work", start)
+    for n in range(2):
+        (clone.folder / f"docs-{n}").mkdir()
+        await clone.git("mv", f"docs/{n}.txt", f"docs-{n}/{n}.txt")
+    work = await clone.commit("Split", {})
+    await bring(repo, clone)
+    outcome = await merge_commit(repo, CommitId(line), member(work))
+    assert isinstance(outcome, Conflicted)
+    assert outcome.paths == ("docs",)
+
+
 async def test_work_the_line_contains_is_already_there(repo: Repository, clone: Clone) -> None:
     old = await main_of(repo)
     line = CommitId(await clone.commit("Line", {"a.txt": "line\n"}))

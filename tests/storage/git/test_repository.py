@@ -18,9 +18,11 @@ from storage.git.errors import (
 )
 from storage.git.refs import RefChange
 from storage.git.repository import Repository
+from storage.git.sources import ImportRules
 from tests.storage.git.work import Clone, new_clone, sh
 
 ANA = Signature(name="Ana Ruiz", email="ana@example.com", at=1_700_000_000)
+OPEN = ImportRules(private=True)
 INTENT = "refs/intents/int_01JBQ8M4ZK7V3XW9N2D5HT6RYE"
 
 
@@ -166,7 +168,7 @@ async def test_a_source_that_could_run_something_or_is_no_address_is_refused(
 
 async def test_a_password_in_an_address_never_comes_back_in_a_message(tmp_path: Path) -> None:
     with pytest.raises(NotARepository) as caught:
-        await Repository.import_from(tmp_path / "p.git", "http://ana:s3cret@127.0.0.1:9/x.git")
+        await Repository.import_from(tmp_path / "p.git", "http://ana:s3cret@127.0.0.1:9/x.git", rules=OPEN)
     assert "s3cret" not in str(caught.value)
 
 
@@ -281,6 +283,19 @@ async def test_what_a_push_brings_is_told_from_what_was_there(repo: Repository, 
     assert await repo.new_commits(tip, known=[tip]) == ()
 
 
+async def test_no_blob_of_a_push_hides_behind_a_line_break_in_its_name(
+    repo: Repository, clone: Clone
+) -> None:
+    contents = {"\nfirst": b"1", "mid\ndle": b"2", "Icon\r": b"3", "a\rb c.txt": b"4", "plain": b"5"}
+    tip = CommitId(await clone.commit("Odd names", dict(contents)))
+    await repo.git("fetch", "--quiet", str(clone.folder), "main")
+    blobs = await repo.new_blobs(tip)
+    assert sorted((await repo.read_blobs([blob.id for blob in blobs], 100)).values()) == sorted(
+        contents.values()
+    )
+    assert sorted(blob.path for blob in blobs) == ["", "Icon\r", "a\rb c.txt", "mid", "plain"]
+
+
 async def test_tidying_packs_everything_and_loses_nothing(repo: Repository, clone: Clone) -> None:
     loose = await clone.commit("Loose", {"c.txt": "c"})
     await repo.git("fetch", "--quiet", str(clone.folder), "main:refs/heads/loose")
@@ -300,3 +315,18 @@ async def test_tidying_removes_what_a_killed_push_left_long_ago(repo: Repository
     os.utime(old, (1, 1))
     await repo.tidy()
     assert [name for name in os.listdir(repo.path / "objects") if name.startswith("tmp_")] == [young.name]
+
+
+async def test_a_lock_that_a_killed_git_left_behind_stops_one_try_and_no_more(
+    repo: Repository, clone: Clone
+) -> None:
+    head = CommitId(await clone.git("rev-parse", "main"))
+    lock = repo.path / "refs" / "heads" / "side.lock"
+    lock.touch()
+    with pytest.raises(GitFailed):
+        await repo.create_ref("refs/heads/side", head)
+    assert lock.exists(), "a lock of this moment is somebody's"
+    os.utime(lock, (0, 0))
+    with pytest.raises(GitFailed):
+        await repo.create_ref("refs/heads/side", head)
+    await repo.create_ref("refs/heads/side", head)

@@ -89,7 +89,7 @@ async def test_a_pool_without_a_free_connection_is_busy(database):
 
 
 async def test_a_statement_past_its_time_is_busy_and_the_pool_goes_on(database):
-    pool = await open_pool(database, max_size=1, statement_timeout=0.1)
+    pool = await open_pool(database, max_size=1, statement_timeout=0.4)
     with pytest.raises(RecordBusy):
         async with transaction(pool) as connection:
             await connection.execute("SELECT pg_sleep(60)")

@@ -1,0 +1,1 @@
+"""The Foremerge face's steps: each one transaction on gitring's own records."""

@@ -1,0 +1,1 @@
+"""The tables of the Foremerge face (`0009_foremerge.sql`)."""

@@ -14,7 +14,7 @@ from protocol.events import EventType
 from protocol.foremerge.commands import ForemergeCommand
 from protocol.foremerge.records import WorkRow
 from protocol.foremerge.validations import ExclusionRules, Validation, ValidationAttempt
-from protocol.foremerge.words import ForemergeEvent, IntentStatus
+from protocol.foremerge.words import IntentStatus
 from rules.foremerge.fingerprint import Snapshot, fingerprint
 from rules.foremerge.refusing import lost_race
 from rules.foremerge.verification import RunFacts, RunVerdict, judge_run
@@ -104,7 +104,7 @@ def _emit(change: Change, found: WorkRow, attempt: ValidationAttempt, verdict: R
         "stderr_sha256": hashlib.sha256(attempt.stderr.encode()).hexdigest(),
     }
     for event in verdict.events:
-        if event is ForemergeEvent.VALIDATION_INVALIDATED:
+        if event is EventType.VALIDATION_INVALIDATED:
             change.emit(
                 EventType.VALIDATION_INVALIDATED,
                 "Intent",

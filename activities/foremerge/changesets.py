@@ -28,7 +28,7 @@ from protocol.foremerge.commands import ForemergeCommand
 from protocol.foremerge.records import AgentRow, WorkRow
 from protocol.foremerge.scopes import PlainScope, ScopeClaim
 from protocol.foremerge.validations import ExclusionRules
-from protocol.foremerge.words import ChangeSetStatus, ForemergeEvent, IntentStatus
+from protocol.foremerge.words import ChangeSetStatus, IntentStatus
 from protocol.ids import new_id
 from rules.foremerge.drift import drift
 from rules.foremerge.fingerprint import fingerprint
@@ -169,7 +169,7 @@ async def _superseded(change: Change, found: WorkRow) -> str | None:
 
 
 async def _moved(change: Change, found: WorkRow, move: Move, new: str, before: str | None) -> WorkRow:
-    if move.event is not ForemergeEvent.CHANGESET_REVISED:
+    if move.event is not EventType.CHANGESET_REVISED:
         return await transitioned(change, found, move.after)
     change.emit(
         EventType.CHANGESET_REVISED,

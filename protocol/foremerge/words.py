@@ -173,29 +173,3 @@ class MessageStatus(StrEnum):
 
     UNREAD = "UNREAD"
     READ = "READ"
-
-
-class ForemergeEvent(StrEnum):
-    """The event types of this face."""
-
-    AGENT_REGISTERED = "agent.registered"
-    INTENT_PUBLISHED = "intent.published"
-    INTENT_ASSESSED = "intent.assessed"
-    INTENT_ADOPTED = "intent.adopted"
-    LIFECYCLE_TRANSITIONED = "lifecycle.transitioned"
-    VALIDATION_INVALIDATED = "validation.invalidated"
-    CONFLICT_OVERRIDDEN = "conflict.overridden"
-    WORK_DISCARDED = "work.discarded"
-    CLAIM_CREATED = "claim.created"
-    CLAIM_RELEASED = "claim.released"
-    CONFLICT_DETECTED = "conflict.detected"
-    CONFLICT_REDETECTED = "conflict.redetected"
-    CONFLICT_RESOLVED = "conflict.resolved"
-    CONFLICT_DISMISSED = "conflict.dismissed"
-    CHANGESET_PUBLISHED = "changeset.published"
-    CHANGESET_REVISED = "changeset.revised"
-    CHANGESET_ACCEPTED = "changeset.accepted"
-    CHANGESET_COMMITTED = "changeset.committed"
-    VALIDATION_COMPLETED = "validation.completed"
-    VALIDATION_STALE = "validation.stale"
-    COORDINATION_SENT = "coordination.sent"

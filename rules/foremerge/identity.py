@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from protocol.foremerge.words import ConflictKind, ConflictStatus, ForemergeEvent
+from protocol.events import EventType
+from protocol.foremerge.words import ConflictKind, ConflictStatus
 from rules.foremerge.findings import Finding
 
 NO_SCOPE = "<none>"
@@ -39,7 +40,7 @@ def identity(finding: Finding) -> Identity:
 class Observation(NamedTuple):
     """How one look at a conflict is recorded. A settled one stays settled."""
 
-    event: ForemergeEvent
+    event: EventType
     is_new: bool
     previously_settled: bool
 
@@ -47,8 +48,8 @@ class Observation(NamedTuple):
 def observe(known: ConflictStatus | None) -> Observation:
     """The first look opens the conflict; each later one adds a detection and changes nothing else."""
     if known is None:
-        return Observation(ForemergeEvent.CONFLICT_DETECTED, True, False)
-    return Observation(ForemergeEvent.CONFLICT_REDETECTED, False, known.settled)
+        return Observation(EventType.CONFLICT_DETECTED, True, False)
+    return Observation(EventType.CONFLICT_REDETECTED, False, known.settled)
 
 
 class Known(NamedTuple):

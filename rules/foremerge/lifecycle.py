@@ -5,7 +5,8 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from protocol.foremerge.words import ChangeSetStatus, ForemergeEvent, IntentStatus
+from protocol.events import EventType
+from protocol.foremerge.words import ChangeSetStatus, IntentStatus
 from rules.foremerge.refusing import forbidden, wrong_status
 
 _I = IntentStatus
@@ -66,7 +67,7 @@ def after_claim(status: IntentStatus) -> IntentStatus:
 class Move(NamedTuple):
     """One recorded move of an intent."""
 
-    event: ForemergeEvent
+    event: EventType
     before: IntentStatus
     after: IntentStatus
 
@@ -74,10 +75,10 @@ class Move(NamedTuple):
 def publication_moves(status: IntentStatus) -> list[Move]:
     """What publishing a ChangeSet records of the intent: a way forward, or one revision back."""
     if status in (_I.PROVISIONAL, _I.VALIDATED):
-        return [Move(ForemergeEvent.CHANGESET_REVISED, status, _I.PROVISIONAL)]
+        return [Move(EventType.CHANGESET_REVISED, status, _I.PROVISIONAL)]
     way = (_I.CLAIMED, _I.IN_PROGRESS, _I.PROVISIONAL)
     rest = way[way.index(status) :]
-    return [Move(ForemergeEvent.LIFECYCLE_TRANSITIONED, before, after) for before, after in pairwise(rest)]
+    return [Move(EventType.LIFECYCLE_TRANSITIONED, before, after) for before, after in pairwise(rest)]
 
 
 VALIDATABLE = frozenset({ChangeSetStatus.PROVISIONAL, ChangeSetStatus.VALIDATED})

@@ -3,11 +3,11 @@
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from protocol.events import EventType
 from protocol.foremerge.validations import CheckRegistry
 from protocol.foremerge.words import (
     AcceptancePolicy,
     ChangeSetStatus,
-    ForemergeEvent,
     IntentStatus,
     Verification,
 )
@@ -102,7 +102,7 @@ class RunVerdict(NamedTuple):
     refusal: Refusal | None = None
     changeset_status: ChangeSetStatus | None = None
     intent_status: IntentStatus | None = None
-    events: tuple[ForemergeEvent, ...] = (ForemergeEvent.VALIDATION_STALE,)
+    events: tuple[EventType, ...] = (EventType.VALIDATION_STALE,)
 
 
 def judge_run(run: RunFacts) -> RunVerdict:
@@ -129,13 +129,13 @@ def judge_run(run: RunFacts) -> RunVerdict:
 def _counted(
     observed: str, changeset: ChangeSetStatus, intent: IntentStatus, fell_back: bool = False
 ) -> RunVerdict:
-    before = (ForemergeEvent.VALIDATION_INVALIDATED,) if fell_back else ()
+    before = (EventType.VALIDATION_INVALIDATED,) if fell_back else ()
     return RunVerdict(
         True,
         observed,
         changeset_status=changeset,
         intent_status=intent,
-        events=(*before, ForemergeEvent.VALIDATION_COMPLETED),
+        events=(*before, EventType.VALIDATION_COMPLETED),
     )
 
 

@@ -5,7 +5,8 @@ import itertools
 import pytest
 from hypothesis import given, settings
 
-from protocol.foremerge.words import ConflictKind, ConflictStatus, ForemergeEvent, Operation, Severity
+from protocol.events import EventType
+from protocol.foremerge.words import ConflictKind, ConflictStatus, Operation, Severity
 from rules.foremerge.findings import Finding, detect, evidence
 from rules.foremerge.identity import NO_SCOPE, identity, observe, stored_form
 from rules.foremerge.overlap import interaction, overlaps, severity, tier_of
@@ -190,8 +191,8 @@ def test_no_two_findings_of_one_look_are_the_same_conflict() -> None:
 
 
 def test_a_conflict_is_opened_once_and_never_reopened() -> None:
-    assert observe(None) == (ForemergeEvent.CONFLICT_DETECTED, True, False)
-    assert observe(ConflictStatus.COORDINATING) == (ForemergeEvent.CONFLICT_REDETECTED, False, False)
+    assert observe(None) == (EventType.CONFLICT_DETECTED, True, False)
+    assert observe(ConflictStatus.COORDINATING) == (EventType.CONFLICT_REDETECTED, False, False)
     for settled in (ConflictStatus.RESOLVED, ConflictStatus.OVERRIDDEN, ConflictStatus.DISMISSED):
         assert observe(settled).previously_settled
 

@@ -28,7 +28,8 @@ _LONGEST_PAUSE = 5.0
 _CLOSE_SECONDS = 2.0
 
 # TimeoutError and ConnectionError are OSErrors.
-_RECORD_TROUBLE = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
+# A connection that is ended in the middle of an operation may leave the driver with an error of its own.
+_RECORD_TROUBLE = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 
 
 class Relay:

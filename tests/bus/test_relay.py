@@ -15,6 +15,7 @@ from bus.connect import Link, connect
 from bus.publish import NotStored, Publisher
 from bus.relay import Relay
 from bus.stream import STREAM, ensure_stream
+from protocol.events import Event
 from protocol.ids import new_id
 from storage.sql.outbox import pending
 from storage.sql.pool import transaction
@@ -331,6 +332,23 @@ async def test_a_relay_whose_connection_broke_queues_again_behind_the_other(pool
         await first.caught_up()
     assert await stored_seqs(link, project_id) == list(range(1, 71))
     await second_link.close()
+
+
+async def test_a_relay_goes_on_after_the_driver_lost_its_footing(pool, database, link, monkeypatch):
+    project_id = await new_project(pool)
+    answers = [asyncpg.InternalClientError("cannot switch to state 12; another operation (2) is in progress")]
+
+    async def broken_once(connection: asyncpg.Connection, batch: int) -> list[tuple[str, Event]]:
+        if answers:
+            raise answers.pop()
+        return await pending(connection, batch)
+
+    monkeypatch.setattr("bus.relay.pending", broken_once)
+    relay = Relay(database, link)
+    async with running(relay):
+        await committed(pool, project_id, 5)
+        await relay.caught_up()
+    assert await stored_seqs(link, project_id) == list(range(1, 6))
 
 
 async def test_a_relay_killed_in_the_middle_hands_over_and_nothing_is_lost(pool, database, link, nats_url):

@@ -1,11 +1,12 @@
 """Build a candidate: the queued work merged one on the other, without what conflicts and what undoes others' work."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import asyncpg
 
 from protocol.ids import CommitId
 from protocol.queue import BuildCandidate, Candidate, Conflicting, Merged, QueueEntry
+from rules.landing_order import without
 from storage.git import merge
 from storage.git.commits import Signature
 from storage.git.repository import Repository
@@ -37,7 +38,7 @@ class Building:
     async def _chained(self) -> Candidate:
         wanted = self._wanted
         line_tree = tree = await self._repository.tree_of(CommitId(wanted.line_head))
-        entries, chain = await self._merged(_without(wanted.entries, self._undoing))
+        entries, chain = await self._merged(without(wanted.entries, self._undoing))
         members: list[Merged] = []
         conflicting: list[Conflicting] = []
         for entry, outcome in zip(entries, chain.outcomes, strict=True):
@@ -113,18 +114,6 @@ def _conflicting(entry: QueueEntry, outcome: merge.Conflicted) -> Conflicting:
         paths=list(outcome.paths),
         message=" ".join(outcome.messages)[:500],
     )
-
-
-def _without(entries: Sequence[QueueEntry], left_out: Collection[str]) -> list[QueueEntry]:
-    """The entries but for those left out and those that go after one of them."""
-    missing = set(left_out)
-    kept = []
-    for entry in entries:
-        if entry.intent_id in missing or missing.intersection(entry.goes_after):
-            missing.add(entry.intent_id)
-        else:
-            kept.append(entry)
-    return kept
 
 
 def _member(entry: QueueEntry, at: int) -> merge.Member:

@@ -89,7 +89,7 @@ class Pushes:
         start = await repository.merge_base(CommitId(line_head), CommitId(head))
         base = start or CommitId(line_head)
         changed = await repository.changed_paths(base, CommitId(head))
-        code = await changed_code(self._pool, self._parsers, repository, base, CommitId(head))
+        code = await changed_code(self._pool, self._parsers, repository, base, CommitId(head), changed)
         pushed = PushedWork(
             paths=paths_of(changed),
             deleted=[path.path for path in changed if path.status is Happened.DELETED][:MOST_DELETED],

@@ -72,18 +72,23 @@ async def changed_places(
     pool: asyncpg.Pool, parsers: Parsers, repository: Repository, base: CommitId, head: CommitId
 ) -> list[tuple[str, str]]:
     """The (path, symbol) pairs that differ from `base` to `head`; see `changed_code`."""
-    return (await changed_code(pool, parsers, repository, base, head)).places
+    changes = await repository.changed_paths(base, head)
+    return (await changed_code(pool, parsers, repository, base, head, changes)).places
 
 
 async def changed_code(
-    pool: asyncpg.Pool, parsers: Parsers, repository: Repository, base: CommitId, head: CommitId
+    pool: asyncpg.Pool,
+    parsers: Parsers,
+    repository: Repository,
+    base: CommitId,
+    head: CommitId,
+    changes: Sequence[ChangedPath],
 ) -> ChangedCode:
-    """What differs from `base` to `head`, sorted.
+    """What differs from `base` to `head`, sorted; `changes` are the paths that do, as the repository tells them.
 
     A file that came, went, was renamed (both names) or cannot be read counts as a whole, as does every file when
     more than 300 changed or their patch is larger than 32 MiB; in those two cases no signature is compared.
     """
-    changes = await repository.changed_paths(base, head)
     whole = {(path, WHOLE_FILE) for one in changes for path in (one.path, one.old_path) if path}
     readable = [one for one in changes if _has_symbols(one)]
     if len(changes) > MOST_FILES or not readable:

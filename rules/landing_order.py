@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from protocol.queue import QueueEntry
+
 
 def landing_order(queued: Sequence[str], goes_after: Mapping[str, Collection[str]]) -> list[str]:
     """The queue with each intent behind its open dependencies, else in its own order.
@@ -15,6 +17,18 @@ def landing_order(queued: Sequence[str], goes_after: Mapping[str, Collection[str
         placed[ready] = None
         left.remove(ready)
     return list(placed)
+
+
+def without(entries: Iterable[QueueEntry], left_out: Collection[str]) -> list[QueueEntry]:
+    """The entries but for those left out, and for all that goes after one of them."""
+    missing = set(left_out)
+    kept = []
+    for entry in entries:
+        if entry.intent_id in missing or missing.intersection(entry.goes_after):
+            missing.add(entry.intent_id)
+        else:
+            kept.append(entry)
+    return kept
 
 
 def who_meets(

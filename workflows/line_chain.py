@@ -7,6 +7,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.merges import Merges
     from protocol.queue import BuildCandidate, Candidate, QueueEntry, QueueSnapshot
+    from rules.landing_order import without
     from rules.queue_plan import may_test_together
     from workflows.line_life import LineLife, numbers
     from workflows.steps import git_step
@@ -51,13 +52,7 @@ class Chain:
 
     def eligible(self, snapshot: QueueSnapshot, suspects: Collection[str], window: int) -> list[QueueEntry]:
         """Who is in the next candidate: no suspects, nobody who goes after one, no more than the window takes."""
-        missing = set(suspects)
-        entries = []
-        for entry in snapshot.entries:
-            if entry.intent_id in missing or missing.intersection(entry.goes_after):
-                missing.add(entry.intent_id)
-                continue
-            entries.append(entry)
+        entries = without(snapshot.entries, suspects)
         if entries and entries[0].emergency:
             return entries[:1]
         meets = {entry.intent_id: entry.meets for entry in entries}
@@ -80,7 +75,9 @@ class Chain:
             conflicting=conflicting,
         )
         if new or candidate.line_tree is None:
-            candidate = await self._extended(candidate, _without_orphans(new, conflicting))
+            candidate = await self._extended(
+                candidate, without(new, [found.intent_id for found in conflicting])
+            )
         self._built, self._candidate = list(entries), candidate
         return candidate
 
@@ -116,15 +113,3 @@ class Chain:
             members=[*candidate.members, *built.members],
             conflicting=[*candidate.conflicting, *built.conflicting],
         )
-
-
-def _without_orphans(entries: Sequence[QueueEntry], conflicting: Sequence[object]) -> list[QueueEntry]:
-    """Those that go after none that did not merge."""
-    missing = {getattr(found, "intent_id", "") for found in conflicting}
-    kept = []
-    for entry in entries:
-        if missing.intersection(entry.goes_after):
-            missing.add(entry.intent_id)
-        else:
-            kept.append(entry)
-    return kept

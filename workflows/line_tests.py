@@ -7,32 +7,17 @@ from datetime import datetime
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.checks import Checks
     from protocol.ids import short
-    from protocol.queue import Candidate, CheckOutcome, CheckRequest, Member
+    from protocol.queue import Candidate, CheckOutcome
     from workflows.line_life import LineLife, numbers
-    from workflows.steps import check_step
-    from workflows.verification import new_check_id
+    from workflows.verification import run_checks
 
 
 async def check(life: LineLife, candidate: Candidate, red_since: datetime | None) -> CheckOutcome:
     """Run the checks on the candidate's last tree; without members, on the line itself."""
     state = life.state
     named = numbers(m.number for m in candidate.members) or f"{state.line} at {short(candidate.line_head)}"
-    return await workflow.execute_activity_method(
-        Checks.run,
-        CheckRequest(
-            check_id=new_check_id(),
-            project_id=state.project_id,
-            line=state.line,
-            line_head=candidate.line_head,
-            commit=candidate.commit,
-            tree=candidate.tree,
-            members=[Member(intent_id=m.intent_id, number=m.number, head=m.head) for m in candidate.members],
-            red_since=red_since,
-        ),
-        **check_step(state.host, f"check {named}"),
-    )
+    return await run_checks(state, candidate, named, red_since)
 
 
 class Tests:

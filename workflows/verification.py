@@ -9,7 +9,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.checks import Checks
     from activities.merges import Merges
     from activities.queue import Queue
-    from protocol.commands import IntentSight, Outcome
+    from protocol.commands import IntentSight, LineStart, Outcome
     from protocol.ids import short
     from protocol.queue import BuildCandidate, Candidate, CheckOutcome, CheckRequest, Member, Returned
     from workflows.steps import RECORD, check_step, git_step
@@ -86,22 +86,11 @@ async def verify(sight: IntentSight) -> Outcome:
         )
         return _wakes(found)
     member = Member(intent_id=sight.intent_id, number=sight.number, head=work.head)
-    checked = await workflow.execute_activity_method(
-        Checks.run,
-        CheckRequest(
-            check_id=new_check_id(),
-            project_id=sight.project_id,
-            line=sight.line,
-            line_head=candidate.line_head,
-            commit=candidate.commit,
-            tree=candidate.tree,
-            members=[member],
-            red_since=entry.red_since,
-        ),
-        **check_step(sight.host, f"check #{sight.number} at {short(work.head)}"),
-    )
+    checked = await run_checks(sight, candidate, f"#{sight.number} at {short(work.head)}", entry.red_since)
     if not checked.good and workflow.patched("verification-asks-about-the-line"):
-        line = await _check_line(sight, candidate, entry.red_since)
+        # Red work is nobody's fault where the line itself is red; mostly its result is remembered.
+        named = f"{sight.line} at {short(candidate.line_head)}"
+        line = await run_checks(sight, candidate.prefix(0), named, entry.red_since)
         if not line.good:
             await workflow.execute_local_activity_method(
                 Queue.line_failed,
@@ -125,21 +114,23 @@ async def verify(sight: IntentSight) -> Outcome:
     return _wakes(done)
 
 
-async def _check_line(sight: IntentSight, candidate: Candidate, red_since: datetime | None) -> CheckOutcome:
-    """Red work is nobody's fault where the line itself is red; mostly its result is remembered."""
+async def run_checks(
+    of: IntentSight | LineStart, candidate: Candidate, named: str, red_since: datetime | None
+) -> CheckOutcome:
+    """Run the checks on a candidate's last tree; without members, on the line itself."""
     return await workflow.execute_activity_method(
         Checks.run,
         CheckRequest(
             check_id=new_check_id(),
-            project_id=sight.project_id,
-            line=sight.line,
+            project_id=of.project_id,
+            line=of.line,
             line_head=candidate.line_head,
-            commit=candidate.line_head,
-            tree=str(candidate.line_tree),
-            members=[],
+            commit=candidate.commit,
+            tree=candidate.tree,
+            members=[Member(intent_id=m.intent_id, number=m.number, head=m.head) for m in candidate.members],
             red_since=red_since,
         ),
-        **check_step(sight.host, f"check {sight.line} at {short(candidate.line_head)}"),
+        **check_step(of.host, f"check {named}"),
     )
 
 

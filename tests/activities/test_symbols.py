@@ -205,7 +205,9 @@ async def test_exported_signatures_that_a_push_changes_are_named(shop):
     head = await shop.commit(
         {"shop/cart.py": CART.replace("add(self, other)", "add(self, other, count)")}, "shop/rates.py"
     )
-    found = await changed_code(shop.pool, shop.parsers, shop.repository, base, head)
+    found = await changed_code(
+        shop.pool, shop.parsers, shop.repository, base, head, await shop.repository.changed_paths(base, head)
+    )
     assert found.signatures == [
         ("shop/cart.py", SignatureChange("Cart.add", "def add(self, other)", "def add(self, other, count)")),
     ], "shop/rates.py held a plain constant: a value without a signature"
